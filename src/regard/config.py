@@ -1,0 +1,279 @@
+"""What an experiment is: frozen, closed models read from TOML and ``key=value``; every problem is told at once."""
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    NonNegativeFloat,
+    NonNegativeInt,
+    PositiveFloat,
+    PositiveInt,
+    SerializeAsAny,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+
+from regard.errors import RegardError, did_you_mean
+from regard.parts import ATTENTIONS, CELLS, CORPORA, DECODERS, NORMALISERS, SCHEDULES, TOKENIZERS
+from regard.registry import Registry
+
+
+class Frozen(BaseModel):
+    """A model whose keys are closed and whose values never change."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False)
+
+
+def one_of(registry: Registry[Any]) -> AfterValidator:
+    """Accept the names of a registry only."""
+
+    def check(name: str) -> str:
+        if name not in registry:
+            raise ValueError(f"got '{name}'. {did_you_mean(name, registry)}")
+        return name
+
+    return AfterValidator(check)
+
+
+Share = Annotated[float, Field(ge=0, lt=1)]
+
+
+class DataConfig(Frozen):
+    """Which corpus. Each corpus adds its own keys; see `regard list corpora`."""
+
+    corpus: Annotated[str, one_of(CORPORA)]
+    """Name of the corpus."""
+
+
+class TokenizerConfig(Frozen):
+    """How text becomes tokens."""
+
+    kind: Annotated[str, one_of(TOKENIZERS)] = "word"
+    """Name of the tokenizer."""
+    lowercase: bool = False
+    """Whether all text is lower-cased first."""
+    minimum_count: PositiveInt = 1
+    """Word and character: tokens seen less often in training become unknown."""
+    vocabulary: PositiveInt = 6000
+    """Subword: pieces in the joint vocabulary, the four special ones included."""
+    dropout: Share = 0.0
+    """Subword: share of merges skipped at random in training."""
+
+
+class ModelConfig(Frozen):
+    """Sizes and parts of the network."""
+
+    cell: Annotated[str, one_of(CELLS)] = "gru"
+    """Recurrent cell of encoder and decoder."""
+    embedding: PositiveInt = 256
+    """Size of a word embedding."""
+    encoder_hidden: PositiveInt = 512
+    """Encoder state, each way."""
+    encoder_layers: PositiveInt = 1
+    """Layers of the encoder."""
+    bidirectional: bool = True
+    """Whether the encoder reads both ways."""
+    decoder: Annotated[str, one_of(DECODERS)] = "after"
+    """How attention is wired into the decoder."""
+    hidden: PositiveInt = 512
+    """Decoder state."""
+    decoder_layers: PositiveInt = 1
+    """Layers of the decoder."""
+    attention: Annotated[str, one_of(ATTENTIONS)] = "scaled_dot"
+    """Attention mechanism."""
+    attention_size: PositiveInt = 512
+    """Size of keys and queries, all heads together."""
+    heads: PositiveInt = 1
+    """Heads of multi_head."""
+    normalise: Annotated[str, one_of(NORMALISERS)] = "softmax"
+    """How scores become weights."""
+    dropout: Share = 0.0
+    """Dropout on embeddings, between layers and on the features before the output."""
+    readout: NonNegativeInt = 0
+    """Size of a tanh layer before the output layer; 0 for none."""
+    tie: Literal["none", "output", "all"] = "none"
+    """Share embeddings: target with output, or source as well."""
+
+    @property
+    def memory(self) -> int:
+        """Size of an encoder output."""
+        return self.encoder_hidden * (2 if self.bidirectional else 1)
+
+    @model_validator(mode="after")
+    def _parts_fit(self) -> "ModelConfig":
+        if self.heads > 1 and self.attention != "multi_head":
+            raise ValueError(f"heads: got {self.heads} with attention '{self.attention}', want 1 or multi_head.")
+        if self.attention == "multi_head" and self.attention_size % self.heads:
+            raise ValueError(f"attention_size: got {self.attention_size}, want a multiple of heads = {self.heads}.")
+        if self.attention == "dot" and self.memory != self.hidden:
+            raise ValueError(
+                f"hidden: got {self.hidden}, want {self.memory}, the size of an encoder output, since dot attention "
+                "compares the two as they are. Or use scaled_dot or bilinear, which project."
+            )
+        return self
+
+
+class TrainConfig(Frozen):
+    """How the network is trained."""
+
+    seed: NonNegativeInt = 1
+    """Seed of the weights, the batches and the dropout."""
+    epochs: PositiveInt = 10
+    """Passes over the training data."""
+    minutes: NonNegativeFloat = 0.0
+    """Time budget that the schedule is fitted to; 0 for none. With a budget, `epochs` is only an upper bound."""
+    batch: PositiveInt = 128
+    """Size of a batch, in `batch_unit`."""
+    batch_unit: Literal["sentences", "tokens"] = "sentences"
+    """What `batch` counts: sentence pairs, or tokens of the longer side with their padding."""
+    max_length: PositiveInt = 200
+    """Training pairs with more tokens on either side are left out, and counted."""
+    learning_rate: PositiveFloat = 1e-3
+    """Highest learning rate."""
+    schedule: Annotated[str, one_of(SCHEDULES)] = "constant"
+    """Course of the learning rate after the warm-up."""
+    warmup_steps: NonNegativeInt = 0
+    """Steps over which the learning rate rises."""
+    beta2: Annotated[float, Field(gt=0, lt=1)] = 0.999
+    """Adam's decay of the squared gradient."""
+    weight_decay: NonNegativeFloat = 0.0
+    """AdamW's weight decay."""
+    clip: NonNegativeFloat = 1.0
+    """Largest norm of the gradient; 0 for no limit."""
+    label_smoothing: Share = 0.0
+    """Probability spread over all words in the training loss."""
+    ema: Share = 0.0
+    """Decay of the weight average that is evaluated and kept; 0 for none."""
+    patience: NonNegativeInt = 0
+    """Epochs without a lower validation loss before training stops; 0 for never."""
+    precision: Literal["auto", "float32", "bfloat16"] = "auto"
+    """Number format of the matrix products; auto is bfloat16 where the processor has it."""
+    device: Literal["auto", "cpu", "cuda", "mps"] = "auto"
+    """Where to compute."""
+    threads: NonNegativeInt = 0
+    """Processor threads; 0 for torch's choice."""
+
+
+class Config(Frozen):
+    """A whole experiment."""
+
+    data: SerializeAsAny[DataConfig]
+    """The corpus and its options."""
+    tokenizer: TokenizerConfig = TokenizerConfig()
+    """How text becomes tokens."""
+    model: ModelConfig = ModelConfig()
+    """The network."""
+    train: TrainConfig = TrainConfig()
+    """The training."""
+
+    @field_validator("data", mode="before")
+    @classmethod
+    def _resolve_corpus(cls, value: Any) -> Any:
+        if isinstance(value, Mapping) and value.get("corpus") in CORPORA:
+            return CORPORA[value["corpus"]].model_validate(value)
+        return value
+
+    @model_validator(mode="after")
+    def _embeddings_can_be_shared(self) -> "Config":
+        if self.model.tie == "all" and self.tokenizer.kind != "subword":
+            raise ValueError("model.tie: got 'all', want 'output' or 'none' unless tokenizer.kind is subword.")
+        return self
+
+
+def presets() -> dict[str, str]:
+    """Return the built-in experiments: name -> TOML text."""
+    folder = resources.files("regard") / "presets"
+    files = sorted((f for f in folder.iterdir() if f.name.endswith(".toml")), key=lambda f: f.name)
+    return {f.name.removesuffix(".toml"): f.read_text(encoding="utf-8") for f in files}
+
+
+def load_config(experiment: str, overrides: Iterable[str] = ()) -> Config:
+    """Read a preset or a TOML file and lay ``key=value`` overrides over it."""
+    tree = _read(experiment)
+    for override in overrides:
+        _lay_over(tree, override)
+    return resolve(tree, where=experiment)
+
+
+def resolve(tree: Mapping[str, Any], *, where: str) -> Config:
+    """Turn nested values into a Config; a RegardError names every problem."""
+    try:
+        return Config.model_validate(tree)
+    except ValidationError as error:
+        raise RegardError("\n".join(f"{where}: {_problem(e)}" for e in error.errors())) from None
+
+
+def _read(experiment: str) -> dict[str, Any]:
+    path = Path(experiment)
+    if experiment.endswith(".toml"):
+        try:
+            text = path.read_text(encoding="utf-8-sig")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", None) or "not UTF-8 text"
+            raise RegardError(f"{experiment}: cannot read the configuration ({reason}).") from None
+    else:
+        known = presets()
+        if experiment not in known:
+            hint = did_you_mean(experiment, known)
+            raise RegardError(f"Unknown preset '{experiment}'. {hint} A file's name must end in .toml.")
+        text = known[experiment]
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise RegardError(f"{experiment}: not valid TOML: {error}.") from None
+
+
+def _lay_over(tree: dict[str, Any], override: str) -> None:
+    key, equals, text = override.partition("=")
+    if not equals or not key:
+        raise RegardError(f"'{override}': want key=value, such as train.epochs=5.")
+    *path, last = key.strip().split(".")
+    value = _value(text.strip())
+    if key == "data.corpus" and tree.get("data", {}).get("corpus") != value:
+        tree["data"] = {}  # the keys of one corpus mean nothing to another
+    for part in path:
+        tree = tree.setdefault(part, {})
+        if not isinstance(tree, dict):
+            raise RegardError(f"'{override}': '{part}' is a value, not a section.")
+    tree[last] = value
+
+
+def _value(text: str) -> Any:
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def _problem(error: Any) -> str:
+    path = [str(part) for part in error["loc"]]
+    key, reason = ".".join(path), str(error["msg"]).removeprefix("Value error, ")
+    if error["type"] == "extra_forbidden":
+        siblings = _keys_beside(path, error)
+        reason = f"unknown key. {did_you_mean(path[-1], siblings)}" if siblings else "unknown key."
+    elif error["type"] == "missing":
+        reason = "missing, and has no default."
+    elif not reason.startswith("got") and error["type"] != "value_error":
+        reason = f"got {error['input']!r}. {reason}."
+    return f"{key}: {reason}" if key else reason
+
+
+def _keys_beside(path: list[str], error: Any) -> list[str]:
+    model: Any = Config
+    for part in path[:-1]:
+        if part == "data":
+            return sorted(_data_keys(error))
+        model = model.model_fields[part].annotation
+    return list(model.model_fields)
+
+
+def _data_keys(error: Any) -> set[str]:
+    return {key for name in CORPORA for key in CORPORA[name].model_fields}

@@ -1,0 +1,66 @@
+"""What every corpus gives: named splits of sentence pairs, a fingerprint, and gold alignments where they are known."""
+
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+from regard.config import DataConfig
+from regard.errors import RegardError, did_you_mean
+
+Links = frozenset[tuple[int, int]]
+"""A word alignment: pairs (source position, target position), counted from 0 in the corpus's alignment unit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Parallel sentences; ``links[i]`` aligns ``sources[i]`` with ``targets[i]`` where the corpus knows it."""
+
+    sources: tuple[str, ...]
+    targets: tuple[str, ...]
+    links: tuple[Links, ...] | None = None
+
+    def __post_init__(self) -> None:
+        assert len(self.sources) == len(self.targets)
+        assert self.links is None or len(self.links) == len(self.sources)
+
+    def __len__(self) -> int:
+        return len(self.sources)
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Splits by name ("train", "validation", "test", ...) and what is known about them."""
+
+    name: str
+    splits: Mapping[str, Split]
+    unit: Literal["word", "character"] = "word"
+    """What an alignment counts: words as `regard.data.words.split_words` cuts them, or characters."""
+    notes: tuple[str, ...] = field(default=())
+    """What was dropped or changed while reading, for the user to see."""
+
+    def __getitem__(self, split: str) -> Split:
+        if split not in self.splits:
+            raise RegardError(f"Unknown split '{split}' of corpus {self.name}. {did_you_mean(split, self.splits)}")
+        return self.splits[split]
+
+    @cached_property
+    def sha256(self) -> str:
+        """Fingerprint of every pair of every split."""
+        digest = hashlib.sha256()
+        for name in sorted(self.splits):
+            split = self.splits[name]
+            digest.update(f"{name}\n".encode())
+            for source, target in zip(split.sources, split.targets, strict=True):
+                digest.update(f"{source}\t{target}\n".encode())
+        return digest.hexdigest()
+
+
+class Recipe(DataConfig, ABC):
+    """The options of a corpus, and how it is made from them."""
+
+    @abstractmethod
+    def load(self) -> Corpus:
+        """Make or read the corpus."""

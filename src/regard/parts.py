@@ -1,0 +1,86 @@
+"""Every exchangeable part by name. A line here makes the name valid in configs, listed and contract-tested."""
+
+from typing import Any
+
+from regard.registry import Registry
+
+CORPORA: Registry[Any] = Registry(
+    "corpus",
+    {
+        "reverse": "regard.data.reverse:Reverse",
+        "scenes": "regard.data.scenes:Scenes",
+        "multi30k": "regard.data.multi30k:Multi30k",
+        "files": "regard.data.files:Files",
+    },
+)
+
+TOKENIZERS: Registry[Any] = Registry(
+    "tokenizer",
+    {
+        "word": "regard.data.tokenizers:WordTokenizer",
+        "character": "regard.data.tokenizers:CharacterTokenizer",
+        "subword": "regard.data.subword:SubwordTokenizer",
+    },
+)
+
+ATTENTIONS: Registry[Any] = Registry(
+    "attention",
+    {
+        "none": "regard.attention.none:NoAttention",
+        "mean": "regard.attention.mean:Mean",
+        "dot": "regard.attention.dot:Dot",
+        "scaled_dot": "regard.attention.dot:ScaledDot",
+        "bilinear": "regard.attention.bilinear:Bilinear",
+        "additive": "regard.attention.additive:Additive",
+        "multi_head": "regard.attention.multi_head:MultiHead",
+    },
+)
+
+NORMALISERS: Registry[Any] = Registry(
+    "normaliser",
+    {
+        "softmax": "regard.attention.normalise:softmax",
+        "sparsemax": "regard.attention.normalise:sparsemax",
+        "entmax15": "regard.attention.normalise:entmax15",
+    },
+)
+
+CELLS: Registry[Any] = Registry(
+    "cell",
+    {
+        "gru": "regard.models.cells:GRU",
+        "lstm": "regard.models.cells:LSTM",
+        "rnn": "regard.models.cells:RNN",
+    },
+)
+
+DECODERS: Registry[Any] = Registry(
+    "decoder",
+    {
+        "after": "regard.models.decoders.after:After",
+        "attentional": "regard.models.decoders.after:Attentional",
+        "before": "regard.models.decoders.before:Before",
+        "feeding": "regard.models.decoders.feeding:Feeding",
+        "deep": "regard.models.decoders.deep:Deep",
+    },
+)
+
+SCHEDULES: Registry[Any] = Registry(
+    "schedule",
+    {
+        "constant": "regard.training.schedule:constant",
+        "linear": "regard.training.schedule:linear",
+        "cosine": "regard.training.schedule:cosine",
+        "inverse_sqrt": "regard.training.schedule:inverse_sqrt",
+    },
+)
+
+ALL: dict[str, Registry[Any]] = {
+    "corpora": CORPORA,
+    "tokenizers": TOKENIZERS,
+    "attention": ATTENTIONS,
+    "normalisers": NORMALISERS,
+    "cells": CELLS,
+    "decoders": DECODERS,
+    "schedules": SCHEDULES,
+}
