@@ -96,7 +96,9 @@ class ModelConfig(Frozen):
     normalise: Annotated[str, one_of(NORMALISERS)] = "softmax"
     """How scores become weights."""
     dropout: Share = 0.0
-    """Dropout on embeddings, between layers and on the features before the output."""
+    """Dropout on embeddings and between layers."""
+    feature_dropout: Share = 0.0
+    """Dropout on what the output layer sees, and around the readout."""
     readout: NonNegativeInt = 0
     """Size of a tanh layer before the output layer; 0 for none."""
     tie: Literal["none", "output", "all"] = "none"

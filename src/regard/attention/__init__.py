@@ -1,1 +1,1 @@
-"""TODO"""
+"""Attention: the equations as functions (`functional`), and one module per mechanism."""

@@ -4,12 +4,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 
+import torch
 from torch import nn
 
 from regard.types import Bool, Float, Int, Tensor
 
 Normaliser = Callable[[Tensor], Tensor]
-"""Turns scores into weights along the last dimension; a score of -inf must become a weight of 0."""
+"""Turns scores into weights along the last dimension; a score of -inf becomes a weight of 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,20 +44,36 @@ class Attention(nn.Module, ABC):
     def __init__(self, *, context: int, heads: int = 1) -> None:
         super().__init__()
         self.context = context
-        """Size C of what `forward` returns as context."""
+        """Size C of the context that is read."""
         self.heads = heads
 
-    @abstractmethod
     def keys(self, memory: Float[Tensor, "B S M"]) -> Float[Tensor, "B S K"]:
-        """Project the memory into what queries are compared with."""
+        """Project the memory into what queries are compared with; by default it is compared as it is."""
+        return memory
 
     def values(self, memory: Float[Tensor, "B S M"]) -> Float[Tensor, "B S C"]:
         """Project the memory into what is read; by default it is read as it is."""
         return memory
 
     @abstractmethod
-    def forward(self, queries: Float[Tensor, "B T H"], source: Source) -> Attended:
-        """Attend from every query to the tokens of its sentence."""
+    def weights(self, queries: Float[Tensor, "B T H"], source: Source) -> Float[Tensor, "B N T S"]:
+        """Say where each query looks."""
+
+    def read(self, weights: Float[Tensor, "B N T S"], values: Float[Tensor, "B S C"]) -> Float[Tensor, "B T C"]:
+        """Average the values of a single head with its weights."""
+        return weights.squeeze(1).to(values.dtype) @ values
+
+    def forward(
+        self, queries: Float[Tensor, "B T H"], source: Source, imposed: Float[Tensor, "B N T S"] | None = None
+    ) -> Attended:
+        """Attend from every query to the tokens of its sentence.
+
+        Rows of ``imposed`` that are not NaN are used instead of the computed weights: "what if it had looked there?"
+        """
+        weights = self.weights(queries, source)
+        if imposed is not None:
+            weights = torch.where(imposed.isnan(), weights, imposed.to(weights.dtype))
+        return Attended(self.read(weights, source.values), weights)
 
 
 class Scored(Attention):
@@ -70,20 +87,9 @@ class Scored(Attention):
     def scores(self, queries: Float[Tensor, "B T H"], keys: Float[Tensor, "B S K"]) -> Float[Tensor, "B N T S"]:
         """Say how well each key fits each query."""
 
-    def forward(self, queries: Float[Tensor, "B T H"], source: Source) -> Attended:
-        """Normalise the scores over the real tokens and average the values with them."""
-        weights = masked_weights(self.scores(queries, source.keys), source.is_token, self.normalise)
-        return Attended(self.read(weights, source.values), weights)
-
-    def read(self, weights: Float[Tensor, "B N T S"], values: Float[Tensor, "B S C"]) -> Float[Tensor, "B T C"]:
-        """Average the values of a single head."""
-        return weights.squeeze(1) @ values
-
-
-def masked_weights(
-    scores: Float[Tensor, "B N T S"], is_token: Bool[Tensor, "B S"], normalise: Normaliser
-) -> Float[Tensor, "B N T S"]:
-    """Normalise in float32. Padding gets exactly 0: pictures and alignment scores read these weights."""
-    is_padding = ~is_token[:, None, None, :]
-    weights = normalise(scores.float() if scores.dtype.itemsize < 4 else scores.masked_fill(is_padding, float("-inf")))
-    return weights.to(scores.dtype)
+    def weights(self, queries: Float[Tensor, "B T H"], source: Source) -> Float[Tensor, "B N T S"]:
+        """Normalise the scores over the real tokens; padding gets exactly 0, which pictures and scores rely on."""
+        scores = self.scores(queries, source.keys)
+        scores = scores.float() if scores.dtype == torch.bfloat16 else scores
+        is_padding = ~source.is_token[:, None, None, :]
+        return self.normalise(scores.masked_fill(is_padding, float("-inf")))

@@ -1,1 +1,1 @@
-"""TODO"""
+"""Training: `fit` yields events; terminal, log and checkpoint are its consumers."""

@@ -1,0 +1,30 @@
+"""From scores to weights. A score of -inf always becomes a weight of exactly 0."""
+
+import entmax
+import torch
+
+from regard.types import Float, Tensor
+
+LOWEST = -1e4
+"""Stands in for -inf where a cumulative sum would turn it into NaN; far below any score that could get weight."""
+
+
+def softmax(scores: Float[Tensor, "*any S"]) -> Float[Tensor, "*any S"]:
+    """Exponential weights: every token gets some."""
+    return torch.softmax(scores, dim=-1)
+
+
+def sparsemax(scores: Float[Tensor, "*any S"]) -> Float[Tensor, "*any S"]:
+    """Euclidean projection onto the simplex: many weights are exactly 0 (Martins and Astudillo, 2016)."""
+    return _sparse(entmax.sparsemax, scores)
+
+
+def entmax15(scores: Float[Tensor, "*any S"]) -> Float[Tensor, "*any S"]:
+    """Between softmax and sparsemax, alpha = 1.5 (Peters, Niculae and Martins, 2019)."""
+    return _sparse(entmax.entmax15, scores)
+
+
+def _sparse(transform: "type[object]", scores: Tensor) -> Tensor:
+    is_out = scores == float("-inf")
+    weights: Tensor = transform(scores.masked_fill(is_out, LOWEST), dim=-1)  # type: ignore[call-arg,assignment]
+    return weights.masked_fill(is_out, 0.0)

@@ -1,0 +1,33 @@
+"""What this machine can do."""
+
+import torch
+
+from regard.errors import RegardError
+
+
+def choose_device(name: str) -> torch.device:
+    """Return the named device, or the best there is for "auto"."""
+    available = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
+    if name == "auto":
+        name = next(device for device, is_there in available.items() if is_there)
+    if not available[name]:
+        there = ", ".join(device for device, is_there in available.items() if is_there)
+        raise RegardError(f"train.device: got '{name}', which this machine does not have. It has: {there}.")
+    return torch.device(name)
+
+
+def choose_precision(name: str, device: torch.device) -> torch.dtype:
+    """Return the named number format, or for "auto" bfloat16 where the hardware computes with it and else float32."""
+    if name == "auto":
+        name = "bfloat16" if has_bfloat16(device) else "float32"
+    return torch.bfloat16 if name == "bfloat16" else torch.float32
+
+
+def has_bfloat16(device: torch.device) -> bool:
+    """Say whether the hardware has bfloat16 matrix products; emulated ones are far slower than float32."""
+    if device.type == "cuda":
+        return torch.cuda.is_bf16_supported(including_emulation=False)
+    if device.type == "cpu":
+        capabilities = torch.cpu.get_capabilities()
+        return bool(capabilities.get("avx512_bf16") or capabilities.get("amx_bf16") or capabilities.get("bf16"))
+    return False

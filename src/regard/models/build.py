@@ -1,0 +1,78 @@
+"""From a configuration to a model: the only reader of ModelConfig."""
+
+import inspect
+from typing import Any
+
+from torch import nn
+
+from regard.attention.base import Attention
+from regard.config import ModelConfig
+from regard.errors import RegardError
+from regard.models.decoders.base import Decoder
+from regard.models.encoder import Encoder
+from regard.models.seq2seq import Seq2Seq
+from regard.parts import ATTENTIONS, DECODERS, NORMALISERS
+
+PAD = 0
+
+
+def build_model(config: ModelConfig, *, source_words: int, target_words: int) -> Seq2Seq:
+    """Build the model of a configuration for vocabularies of the given sizes; weights come from torch's generator."""
+    target = embedding(target_words, config.embedding)
+    source = target if config.tie == "all" else embedding(source_words, config.embedding)
+    encoder = Encoder(
+        source,
+        cell=config.cell,
+        hidden=config.encoder_hidden,
+        layers=config.encoder_layers,
+        bidirectional=config.bidirectional,
+        sentence=config.hidden,
+        dropout=config.dropout,
+    )
+    decoder: Decoder = DECODERS[config.decoder](
+        target,
+        build_attention(config),
+        cell=config.cell,
+        hidden=config.hidden,
+        layers=config.decoder_layers,
+        dropout=config.dropout,
+    )
+    features = config.readout or decoder.features
+    output = nn.Linear(features, target_words)
+    if config.tie != "none":
+        if features != config.embedding:
+            raise RegardError(
+                f"model.tie: got '{config.tie}', but the output layer sees {features} numbers and an embedding has "
+                f"{config.embedding}; set model.readout={config.embedding}, or model.tie=none."
+            )
+        output.weight = target.weight
+    return Seq2Seq(encoder, decoder, readout=_readout(config, decoder.features), output=output)
+
+
+def build_attention(config: ModelConfig) -> Attention:
+    """Build the attention mechanism; each takes those sizes that it has parameters for."""
+    mechanism: Any = ATTENTIONS[config.attention]
+    offered = {
+        "hidden": config.hidden,
+        "memory": config.memory,
+        "size": config.attention_size,
+        "heads": config.heads,
+        "normalise": NORMALISERS[config.normalise],
+    }
+    wanted = inspect.signature(mechanism).parameters
+    attention: Attention = mechanism(**{name: value for name, value in offered.items() if name in wanted})
+    return attention
+
+
+def embedding(words: int, size: int) -> nn.Embedding:
+    """Return an embedding whose vectors have a length of about 1, so that it can also serve as output layer."""
+    table = nn.Embedding(words, size, padding_idx=PAD)
+    nn.init.normal_(table.weight, std=size**-0.5)
+    return table
+
+
+def _readout(config: ModelConfig, features: int) -> nn.Module:
+    layers: list[nn.Module] = [nn.Dropout(config.feature_dropout)]
+    if config.readout:
+        layers += [nn.Linear(features, config.readout), nn.Tanh(), nn.Dropout(config.feature_dropout)]
+    return nn.Sequential(*layers)

@@ -1,0 +1,144 @@
+"""Recurrent cells, as whole sequences (torch's own kernels) and step by step (what depends on the last step only)."""
+
+from abc import ABC, abstractmethod
+
+import torch
+from torch import nn
+
+from regard.parts import CELLS
+from regard.types import Float, Tensor
+
+State = tuple[Tensor, ...]
+"""What a decoder remembers; every tensor has one row per sentence or hypothesis in its first dimension."""
+
+
+class Cell(ABC):
+    """A kind of recurrent cell: torch's sequence network, and the same step written out."""
+
+    network: type[nn.RNNBase]
+    gates: int
+    """Blocks of size H in the projections of input and state."""
+    tensors: int
+    """Tensors in its state."""
+
+    @staticmethod
+    @abstractmethod
+    def step(x: Float[Tensor, "B GH"], h: Float[Tensor, "B GH"], state: State) -> State:
+        """Take one step from the projected input, the projected last output and the last state."""
+
+
+class GRU(Cell):
+    """Gated recurrent unit: reset and update gates."""
+
+    network = nn.GRU
+    gates = 3
+    tensors = 1
+
+    @staticmethod
+    def step(x: Float[Tensor, "B GH"], h: Float[Tensor, "B GH"], state: State) -> State:
+        """n = tanh(x_n + r * h_n); s' = (1 - z) n + z s."""
+        size = x.shape[1] // 3
+        r, z = torch.sigmoid(x[:, : 2 * size] + h[:, : 2 * size]).chunk(2, dim=1)
+        n = torch.tanh(torch.addcmul(x[:, 2 * size :], r, h[:, 2 * size :]))
+        return (torch.lerp(n, state[0].to(n.dtype), z),)
+
+
+class LSTM(Cell):
+    """Long short-term memory: input, forget and output gates around a cell state."""
+
+    network = nn.LSTM
+    gates = 4
+    tensors = 2
+
+    @staticmethod
+    def step(x: Float[Tensor, "B GH"], h: Float[Tensor, "B GH"], state: State) -> State:
+        """c' = f c + i g; s' = o tanh(c')."""
+        i, f, g, o = (x + h).chunk(4, dim=1)
+        cell = torch.sigmoid(f) * state[1] + torch.sigmoid(i) * torch.tanh(g)
+        return torch.sigmoid(o) * torch.tanh(cell), cell
+
+
+class RNN(Cell):
+    """Plain tanh cell: s' = tanh(W_x x + W_s s)."""
+
+    network = nn.RNN
+    gates = 1
+    tensors = 1
+
+    @staticmethod
+    def step(x: Float[Tensor, "B GH"], h: Float[Tensor, "B GH"], state: State) -> State:
+        """s' = tanh(W_x x + W_s s)."""
+        return (torch.tanh(x + h),)
+
+
+def start(cell: type[Cell], sentence: Float[Tensor, "B H"], layers: int) -> State:
+    """Begin every layer with the sentence vector; a cell state begins at 0."""
+    first = sentence[:, None, :].expand(-1, layers, -1)
+    return first, *(torch.zeros_like(first) for _ in range(cell.tensors - 1))
+
+
+class Sequence(nn.Module):
+    """A recurrent network over inputs that are all known beforehand."""
+
+    def __init__(self, cell: str, inputs: int, hidden: int, *, layers: int = 1, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.cell: type[Cell] = CELLS[cell]
+        self.layers = layers
+        self.network = self.cell.network(
+            inputs, hidden, layers, batch_first=True, dropout=dropout if layers > 1 else 0.0
+        )
+
+    def start(self, sentence: Float[Tensor, "B H"]) -> State:
+        """Return the state before the first input."""
+        return start(self.cell, sentence, self.layers)
+
+    def forward(self, inputs: Float[Tensor, "B T E"], state: State) -> tuple[Float[Tensor, "B T H"], State]:
+        """Read all inputs from a state."""
+        first, *rest = (tensor.transpose(0, 1).contiguous() for tensor in state)
+        outputs, last = self.network(inputs, (first, *rest) if rest else first)
+        last = last if rest else (last,)
+        return outputs, tuple(tensor.transpose(0, 1) for tensor in last)
+
+
+class Stack(nn.Module):
+    """Recurrent layers taken step by step; part of the first layer's input is known beforehand.
+
+    ``project`` does the work that needs no previous step for all steps at once; ``step`` does the rest.
+    """
+
+    def __init__(
+        self, cell: str, known: int, hidden: int, *, fed: int, layers: int = 1, dropout: float = 0.0
+    ) -> None:
+        super().__init__()
+        self.cell: type[Cell] = CELLS[cell]
+        self.layers = layers
+        width = self.cell.gates * hidden
+        self.known = nn.Linear(known, width)
+        self.fed = nn.ModuleList(nn.Linear(fed if i == 0 else hidden, width, bias=i > 0) for i in range(layers))
+        self.recurrent = nn.ModuleList(nn.Linear(hidden, width) for _ in range(layers))
+        self.dropout = nn.Dropout(dropout)
+        for parameter in self.parameters():
+            nn.init.uniform_(parameter, -(hidden**-0.5), hidden**-0.5)
+
+    def start(self, sentence: Float[Tensor, "B H"]) -> State:
+        """Return the state before the first input."""
+        return start(self.cell, sentence, self.layers)
+
+    def project(self, inputs: Float[Tensor, "B T E"]) -> Float[Tensor, "B T GH"]:
+        """Project the known part of the input for every step."""
+        projected: Tensor = self.known(inputs)
+        return projected
+
+    def step(
+        self, projected: Float[Tensor, "B GH"], fed: Float[Tensor, "B C"], state: State
+    ) -> tuple[Float[Tensor, "B H"], State]:
+        """Take one step through all layers; return the top layer's output and the new state."""
+        new: list[State] = []
+        output = fed
+        for layer in range(self.layers):
+            below = tuple(tensor[:, layer] for tensor in state)
+            x = self.fed[layer](output)
+            x = x + projected if layer == 0 else x
+            new.append(self.cell.step(x, self.recurrent[layer](below[0]), below))
+            output = new[-1][0] if layer == self.layers - 1 else self.dropout(new[-1][0])
+        return output, tuple(torch.stack(tensors, dim=1) for tensors in zip(*new, strict=True))

@@ -1,0 +1,45 @@
+"""Luong's input feeding: what was read last goes into the next step."""
+
+import torch
+from torch import nn
+
+from regard.attention.base import Attention, Source
+from regard.models.cells import Stack, State
+from regard.models.decoders.base import Decoded, Decoder
+from regard.types import Float, Int, Tensor
+
+
+class Feeding(Decoder):
+    """The attentional vector tanh(W_c [c; s]) is concatenated to the next input (Luong's input feeding)."""
+
+    def __init__(
+        self, embedding: nn.Embedding, attention: Attention, *, cell: str, hidden: int, layers: int, dropout: float
+    ) -> None:
+        super().__init__(embedding, attention, dropout=dropout)
+        self.network = Stack(cell, embedding.embedding_dim, hidden, fed=hidden, layers=layers, dropout=dropout)
+        self.joint = nn.Linear(attention.context + hidden, hidden, bias=False)
+        self.features = hidden
+
+    def start(self, source: Source) -> State:
+        """s_0 = sentence, and nothing has been read yet."""
+        return *self.network.start(source.sentence), torch.zeros_like(source.sentence)
+
+    def forward(
+        self,
+        tokens: Int[Tensor, "B T"],
+        state: State,
+        source: Source,
+        imposed: Float[Tensor, "B N T S"] | None = None,
+    ) -> Decoded:
+        """s_t = RNN([y_{t-1}, s~_{t-1}], s_{t-1}); s~_t = tanh(W_c [Attn(s_t); s_t])."""
+        projected = self.network.project(self.embed(tokens))
+        *inner, joint = state
+        remembered: State = tuple(inner)
+        features, weights = [], []
+        for t in range(tokens.shape[1]):
+            output, remembered = self.network.step(projected[:, t], joint, remembered)
+            attended = self.attention(output[:, None], source, None if imposed is None else imposed[:, :, t : t + 1])
+            joint = torch.tanh(self.joint(torch.cat((attended.context.squeeze(1).to(output.dtype), output), dim=1)))
+            features.append(joint)
+            weights.append(attended.weights)
+        return Decoded(torch.stack(features, dim=1), torch.cat(weights, dim=2), (*remembered, joint))

@@ -1,0 +1,45 @@
+"""Figures to files: PNG, SVG and PDF by suffix, the same bytes for the same picture, never half a file."""
+
+import os
+from collections.abc import Callable
+from io import BytesIO
+from pathlib import Path
+
+from matplotlib import rc_context
+from matplotlib.figure import Figure
+
+from regard.errors import RegardError
+
+_METADATA = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None, "Producer": None}}
+# Text stays text in an SVG, so that it can be searched and copied, and the reader's browser shapes any script.
+_SETTINGS = {"svg.fonttype": "none", "svg.hashsalt": "regard", "pdf.fonttype": 42}
+_DPI = 150
+_LARGEST = 10_000  # pixels a side
+
+
+def save(figure: Figure, path: Path) -> None:
+    """Write a figure as PNG, SVG or PDF, as the suffix says."""
+    kind = path.suffix.lower().removeprefix(".")
+    if kind not in _METADATA:
+        raise RegardError(f"picture file: got '{path.name}', want a name that ends in .png, .svg or .pdf.")
+    write(path, render(figure, kind))
+
+
+def render(figure: Figure, kind: str) -> bytes:
+    """Return the bytes of a figure as ``png``, ``svg`` or ``pdf``."""
+    out = BytesIO()
+    dpi = min(_DPI, _LARGEST / max(figure.get_size_inches()))
+    with rc_context(_SETTINGS):
+        figure.savefig(out, format=kind, dpi=dpi, metadata=_METADATA[kind])
+    return out.getvalue()
+
+
+def write(path: Path, content: bytes) -> None:
+    """Write a file in one step: it is there whole or not at all."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        partial.write_bytes(content)
+        partial.replace(path)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise RegardError(f"{path}: cannot write the picture ({error.strerror}); choose another place.") from error

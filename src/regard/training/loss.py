@@ -1,0 +1,61 @@
+"""Output layer and cross-entropy in one: the logits of a batch are never held all at once."""
+
+from typing import Any
+
+import torch
+from torch import nn
+
+from regard.types import Float, Int, Tensor
+
+CHUNK = 512
+"""Rows of logits held at a time: at 6,000 words 12 MB, which a processor's cache can hold."""
+
+
+class _LinearCrossEntropy(torch.autograd.Function):
+    """Computes the gradients while the logits of a chunk are at hand, in the forward pass."""
+
+    @staticmethod
+    def forward(
+        context: Any, features: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, smoothing: float
+    ) -> tuple[Tensor, Tensor]:
+        dtype = torch.get_autocast_dtype("cpu") if torch.is_autocast_enabled("cpu") else features.dtype
+        features, matrix = features.to(dtype), weight.to(dtype)
+        words = weight.shape[0]
+        grad_features = torch.empty_like(features)
+        grad_weight = torch.zeros_like(matrix)
+        grad_bias = torch.zeros_like(bias)
+        nats = torch.zeros((), device=features.device, dtype=torch.float32)
+        spread = torch.zeros((), device=features.device, dtype=torch.float32)
+        for start in range(0, len(targets), CHUNK):
+            rows = features[start : start + CHUNK]
+            gold = targets[start : start + CHUNK, None]
+            log_probs = torch.log_softmax(torch.addmm(bias.to(dtype), rows, matrix.t()).float(), dim=1)
+            nats -= log_probs.gather(1, gold).sum()
+            if smoothing:
+                spread -= log_probs.sum()
+            slope = log_probs.exp_()
+            if smoothing:
+                slope -= smoothing / words
+            slope.scatter_add_(1, gold, slope.new_full((1, 1), smoothing - 1.0).expand(len(gold), 1))
+            grad_bias += slope.sum(dim=0).to(bias.dtype)
+            slope = slope.to(dtype)
+            torch.mm(slope, matrix, out=grad_features[start : start + CHUNK])
+            grad_weight.addmm_(slope.t(), rows)
+        context.save_for_backward(grad_features, grad_weight, grad_bias)
+        context.dtypes = features.dtype, weight.dtype
+        context.mark_non_differentiable(nats)
+        return (1 - smoothing) * nats + smoothing / words * spread, nats.clone()
+
+    @staticmethod
+    def backward(context: Any, *grads: Any) -> Any:
+        grad_features, grad_weight, grad_bias = context.saved_tensors
+        scale = grads[0]
+        return grad_features * scale, grad_weight.to(context.dtypes[1]) * scale, grad_bias * scale, None, None
+
+
+def linear_cross_entropy(
+    features: Float[Tensor, "L F"], output: nn.Linear, targets: Int[Tensor, " L"], *, smoothing: float = 0.0
+) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
+    """Return the smoothed loss, which has a gradient, and the plain one in nats; both are sums over the rows."""
+    smoothed, nats = _LinearCrossEntropy.apply(features, output.weight, output.bias, targets, smoothing)
+    return smoothed, nats
