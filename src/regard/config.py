@@ -17,7 +17,6 @@ from pydantic import (
     PositiveInt,
     SerializeAsAny,
     ValidationError,
-    field_validator,
     model_validator,
 )
 
@@ -176,13 +175,6 @@ class Config(Frozen):
     train: TrainConfig = TrainConfig()
     """The training."""
 
-    @field_validator("data", mode="before")
-    @classmethod
-    def _resolve_corpus(cls, value: Any) -> Any:
-        if isinstance(value, Mapping) and value.get("corpus") in CORPORA:
-            return CORPORA[value["corpus"]].model_validate(value)
-        return value
-
     @model_validator(mode="after")
     def _embeddings_can_be_shared(self) -> "Config":
         if self.model.tie == "all" and self.tokenizer.kind != "subword":
@@ -207,10 +199,28 @@ def load_config(experiment: str, overrides: Iterable[str] = ()) -> Config:
 
 def resolve(tree: Mapping[str, Any], *, where: str) -> Config:
     """Turn nested values into a Config; a RegardError names every problem."""
+    problems: list[str] = []
+    data = _check(_corpus_options(tree.get("data")), tree.get("data", {}), ("data",), problems)
+    config = _check(Config, {**tree, "data": data or DataConfig(corpus="scenes")}, (), problems)
+    if problems:
+        raise RegardError("\n".join(f"{where}: {problem}" for problem in problems))
+    assert isinstance(config, Config)
+    return config
+
+
+def _corpus_options(data: Any) -> type[DataConfig]:
+    """Return the options of the corpus that is asked for; each corpus has its own."""
+    name = data.get("corpus") if isinstance(data, Mapping) else None
+    options: type[DataConfig] = CORPORA[name] if isinstance(name, str) and name in CORPORA else DataConfig
+    return options
+
+
+def _check(model: type[Frozen], values: Any, path: tuple[str, ...], problems: list[str]) -> Frozen | None:
     try:
-        return Config.model_validate(tree)
+        return model.model_validate(values)
     except ValidationError as error:
-        raise RegardError("\n".join(f"{where}: {_problem(e)}" for e in error.errors())) from None
+        problems += [_problem(e, model, path) for e in error.errors()]
+        return None
 
 
 def _read(experiment: str) -> dict[str, Any]:
@@ -255,27 +265,15 @@ def _value(text: str) -> Any:
         return text
 
 
-def _problem(error: Any) -> str:
+def _problem(error: Any, model: Any, above: tuple[str, ...]) -> str:
     path = [str(part) for part in error["loc"]]
-    key, reason = ".".join(path), str(error["msg"]).removeprefix("Value error, ")
+    key, reason = ".".join((*above, *path)), str(error["msg"]).removeprefix("Value error, ")
     if error["type"] == "extra_forbidden":
-        siblings = _keys_beside(path, error)
-        reason = f"unknown key. {did_you_mean(path[-1], siblings)}" if siblings else "unknown key."
+        for part in path[:-1]:
+            model = model.model_fields[part].annotation
+        reason = f"unknown key. {did_you_mean(path[-1], model.model_fields)}"
     elif error["type"] == "missing":
         reason = "missing, and has no default."
-    elif not reason.startswith("got") and error["type"] != "value_error":
+    elif error["type"] != "value_error":
         reason = f"got {error['input']!r}. {reason}."
     return f"{key}: {reason}" if key else reason
-
-
-def _keys_beside(path: list[str], error: Any) -> list[str]:
-    model: Any = Config
-    for part in path[:-1]:
-        if part == "data":
-            return sorted(_data_keys(error))
-        model = model.model_fields[part].annotation
-    return list(model.model_fields)
-
-
-def _data_keys(error: Any) -> set[str]:
-    return {key for name in CORPORA for key in CORPORA[name].model_fields}

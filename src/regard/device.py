@@ -1,8 +1,14 @@
 """What this machine can do."""
 
+import ctypes
+
 import torch
 
 from regard.errors import RegardError
+
+
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
+"""Names of settings in glibc's malloc.h."""
 
 
 def choose_device(name: str) -> torch.device:
@@ -31,3 +37,19 @@ def has_bfloat16(device: torch.device) -> bool:
         capabilities = torch.cpu.get_capabilities()
         return bool(capabilities.get("avx512_bf16") or capabilities.get("amx_bf16") or capabilities.get("bf16"))
     return False
+
+
+def keep_freed_memory() -> None:
+    """Ask the C library to keep freed memory for the next step instead of returning it to the system.
+
+    Training frees and takes the same hundreds of megabytes at every step; fetching them from the system anew, page by
+    page, costs up to a third of the time. Only glibc has these settings; elsewhere this does nothing.
+    """
+    try:
+        mallopt = ctypes.CDLL("libc.so.6").mallopt
+    except (OSError, AttributeError):
+        return
+    largest = 2**31 - 1
+    for parameter in (M_TRIM_THRESHOLD, M_MMAP_THRESHOLD):
+        mallopt(ctypes.c_int(parameter), ctypes.c_int(largest))
+

@@ -75,6 +75,27 @@ SCHEDULES: Registry[Any] = Registry(
     },
 )
 
+METRICS: Registry[Any] = Registry(
+    "metric",
+    {
+        "bleu": "regard.metrics.bleu:Bleu",
+        "bleu_lc": "regard.metrics.bleu:BleuLowercase",
+        "bleu_tok_lc": "regard.metrics.bleu:BleuTokenised",
+        "chrf": "regard.metrics.chrf:Chrf",
+        "ter": "regard.metrics.ter:Ter",
+        "token_accuracy": "regard.metrics.accuracy:TokenAccuracy",
+        "sentence_accuracy": "regard.metrics.accuracy:SentenceAccuracy",
+        "token_error_rate": "regard.metrics.accuracy:TokenErrorRate",
+        "unknown_rate": "regard.metrics.accuracy:UnknownRate",
+        "nats_per_token": "regard.metrics.loss:NatsPerToken",
+        "perplexity": "regard.metrics.loss:Perplexity",
+        "alignment_error_rate": "regard.metrics.alignment:AlignmentErrorRate",
+        "attention_accuracy": "regard.metrics.alignment:AttentionAccuracy",
+        "attention_entropy": "regard.metrics.alignment:AttentionEntropy",
+        "attention_spread": "regard.metrics.alignment:AttentionSpread",
+    },
+)
+
 ALL: dict[str, Registry[Any]] = {
     "corpora": CORPORA,
     "tokenizers": TOKENIZERS,
@@ -83,4 +104,5 @@ ALL: dict[str, Registry[Any]] = {
     "cells": CELLS,
     "decoders": DECODERS,
     "schedules": SCHEDULES,
+    "metrics": METRICS,
 }

@@ -1,6 +1,8 @@
 """Colours that survive grey printing and colour blindness."""
 
-ATTENTION = "cividis"
+from collections.abc import Sequence
+
+ATTENTION = "viridis"
 """Brighter is more attention; lightness grows evenly, so a grey print or a colour-blind eye sees the same picture."""
 
 SERIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#3b3b3b", "#8c6d00")
@@ -9,3 +11,9 @@ SERIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#3b
 INK = "#1a1a1a"
 QUIET = "#6b6b6b"
 FAINT = "#c8c8c8"
+
+
+def luminance(rgb: Sequence[float]) -> float:
+    """Return the relative luminance (0 black, 1 white) of an sRGB colour with channels from 0 to 1."""
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in rgb[:3]]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

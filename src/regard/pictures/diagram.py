@@ -6,7 +6,6 @@ words stand at the right, next to it, so that the picture is the mirror image of
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -34,13 +33,14 @@ class Diagram:
     title: str = ""
 
     def __post_init__(self) -> None:
+        """Check the shapes and keep a copy that cannot change."""
         weights = np.array(self.weights, dtype=np.float64)
         weights = weights[None] if weights.ndim == 2 else weights
         want = (len(self.target), len(self.source))
         if weights.ndim != 3 or weights.shape[1:] != want or 0 in weights.shape:
             raise RegardError(
-                f"weights: got shape {list(weights.shape)}, want [heads, {want[0]} target words, {want[1]} source words]"
-                " with at least one of each; give one row per produced word and one column per source word."
+                f"weights: got shape {list(weights.shape)}, want [heads, {want[0]}, {want[1]}]: one row per produced"
+                " word and one column per source word, at least one of each."
             )
         weights.setflags(write=False)
         object.__setattr__(self, "weights", weights)
@@ -53,8 +53,9 @@ class Diagram:
 
     def panels(self, heads: Literal["mean", "all"]) -> list[Panel]:
         """Return one panel for the average of the heads, or one for each."""
-        maps = {"": self.mean}
-        if heads == "all" and len(self.weights) > 1:
+        count = len(self.weights)
+        maps = {f"mean of {count} heads" if count > 1 else "": self.mean}
+        if heads == "all" and count > 1:
             maps = {f"head {number}": head for number, head in enumerate(self.weights, start=1)}
         return [Panel(self.source, self.target, weights, self.links, title) for title, weights in maps.items()]
 
@@ -65,12 +66,10 @@ def draw_attention(diagram: Diagram, *, heads: Literal["mean", "all"] = "mean") 
 
 
 def draw_side_by_side(diagrams: Sequence[Diagram], *, title: str = "") -> Figure:
-    """Draw two or more models on one sentence on the same scale; each panel is headed by its diagram's title."""
+    """Draw two or more models on one sentence, or one model through its epochs, on the same scale.
+
+    Each panel is headed by its diagram's title.
+    """
     panels = [Panel(each.source, each.target, each.mean, each.links, each.title) for each in diagrams]
     references = dict.fromkeys(each.reference for each in diagrams if each.reference)
     return draw_panels(panels, title=title, reference=" / ".join(references))
-
-
-def draw_timelapse(diagrams: Sequence[Diagram], *, title: str = "") -> Figure:
-    """Draw one sentence through training as a row of small panels, each headed by its diagram's title ("epoch 3")."""
-    return draw_side_by_side(diagrams, title=title)

@@ -1,9 +1,9 @@
 """Figures to files: PNG, SVG and PDF by suffix, the same bytes for the same picture, never half a file."""
 
 import os
-from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 from matplotlib import rc_context
 from matplotlib.figure import Figure
@@ -12,7 +12,7 @@ from regard.errors import RegardError
 
 _METADATA = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None, "Producer": None}}
 # Text stays text in an SVG, so that it can be searched and copied, and the reader's browser shapes any script.
-_SETTINGS = {"svg.fonttype": "none", "svg.hashsalt": "regard", "pdf.fonttype": 42}
+_SETTINGS: dict[Any, Any] = {"svg.fonttype": "none", "svg.hashsalt": "regard", "pdf.fonttype": 42}
 _DPI = 150
 _LARGEST = 10_000  # pixels a side
 

@@ -6,12 +6,14 @@ machine. Where none has a character, its code point is shown instead and ``Typef
 
 import unicodedata
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 from matplotlib import font_manager
 from matplotlib.backends.backend_agg import RendererAgg
-from matplotlib.font_manager import FontProperties
+from matplotlib.font_manager import FontPath, FontProperties
 
 BASE = "DejaVu Sans"
 _UNFIT = ("Last Resort", "STIX", "cm", "DejaVu Math")  # boxes, or symbols for formulas
@@ -28,7 +30,7 @@ class Typeface:
     def show(self, text: str) -> str:
         """Return the text as it is to be drawn: nothing without a glyph, nothing invisible."""
         clean = "".join(_visible(char, self.missing) for char in unicodedata.normalize("NFC", text))
-        return clean.strip() or "␣"
+        return " ".join(clean.split()) or "␣"
 
     def properties(self, size: float) -> FontProperties:
         """Return the matplotlib font of the given size in points; the generic name serves readers of an SVG."""
@@ -57,15 +59,15 @@ _DPI = 144
 
 
 @cache
-def _renderer() -> RendererAgg:
-    return RendererAgg(1, 1, _DPI)
+def _renderer() -> Any:
+    return RendererAgg(1, 1, _DPI)  # type: ignore[no-untyped-call]
 
 
 def typeface(texts: Iterable[str]) -> Typeface:
     """Choose the fewest installed fonts that have every character of the texts."""
     wanted = {char for text in texts for char in unicodedata.normalize("NFC", text) if not _is_formatting(char)}
     families, missing = [BASE], {char for char in wanted - _coverage(BASE) if not _is_control(char)}
-    candidates = _installed() if missing else []
+    candidates = _installed() if missing else ()
     while missing and candidates:
         best = max(candidates, key=lambda family: (len(missing & _coverage(family)), _preference(family, missing)))
         found = missing & _coverage(best)
@@ -108,7 +110,7 @@ def _chop(word: str, width: float, *, size: float, face: Typeface) -> list[str]:
 
 def _visible(char: str, missing: frozenset[str]) -> str:
     if char in missing or _is_control(char):
-        return f"U+{ord(char):04X} " if char not in "\t\n\r" else " "
+        return " " if char in "\t\n\r" else f" U+{ord(char):04X} "
     return "" if _is_formatting(char) and char not in _coverage(BASE) else char
 
 
@@ -132,23 +134,25 @@ def _preference(family: str, chars: Iterable[str]) -> tuple[bool, bool, str]:
 
 
 @cache
-def _installed() -> list[str]:
+def _installed() -> tuple[str, ...]:
     # matplotlib remembers the fonts of its first start; look again, so that a newly installed font is found.
     known = {entry.fname for entry in font_manager.fontManager.ttflist}
     for path in sorted(set(font_manager.findSystemFonts()) - known):
-        try:
+        with suppress(OSError, RuntimeError):  # a bitmap or broken font
             font_manager.fontManager.addfont(path)
-        except (OSError, RuntimeError):  # a bitmap or broken font
-            continue
-    names = {entry.name for entry in font_manager.fontManager.ttflist if not entry.name.startswith(_UNFIT)}
-    return sorted(names - {BASE})
+    return tuple(sorted(_files().keys() - {BASE}))
+
+
+def _files() -> dict[str, FontPath]:
+    upright = [entry for entry in font_manager.fontManager.ttflist if entry.style == "normal"]
+    plain_last = sorted(upright, key=lambda entry: entry.weight in (400, "normal", "regular"))
+    return {e.name: FontPath(e.fname, e.index) for e in plain_last if not e.name.startswith(_UNFIT)}
 
 
 @cache
 def _coverage(family: str) -> frozenset[str]:
     try:
-        path = font_manager.findfont(FontProperties(family=[family]), fallback_to_default=False)
-        font = font_manager.get_font(path)
-    except (OSError, RuntimeError, ValueError):
+        font = font_manager.get_font(_files()[family])
+    except (OSError, RuntimeError):
         return frozenset()
     return frozenset(map(chr, font.get_charmap())) if font.scalable else frozenset()

@@ -1,4 +1,4 @@
-"""Heat maps with words around them, placed to the inch: every label is measured first, so nothing is cut or overlaps."""
+"""Heat maps with words around them: every label is measured before it is placed, so nothing is cut or overlaps."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,8 @@ import numpy as np
 from jaxtyping import Float
 from matplotlib import colormaps
 from matplotlib.axes import Axes
-from matplotlib.collections import QuadMesh
+from matplotlib.collections import PolyCollection
+from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.patheffects import Normal, Stroke
@@ -21,7 +22,8 @@ MARGIN, GAP, PAD = 0.15, 0.35, 0.07  # inches
 TILT = radians(45)
 BAR_WIDTH, BAR_ROOM = 0.13, 0.75
 NARROWEST = 3.4
-LARGE, SMALL = 12, 8  # points
+LARGE, SMALL = 12.0, 8.0  # points
+LONG = 20  # words
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,18 +64,36 @@ class Frame:
     """Height of the column words."""
     reach: float
     """How far the column words lean past the last column."""
+    back: float
+    """The same for the words below, past the first column."""
     is_flat: bool
     is_mirrored: bool
 
     @property
+    def is_wide(self) -> bool:
+        """Whether the row words are repeated at the far side."""
+        return len(self.panel.source) > LONG
+
+    @property
+    def is_tall(self) -> bool:
+        """Whether the column words are repeated below."""
+        return len(self.panel.target) > LONG
+
+    @property
     def left(self) -> float:
-        """Room at the left that nothing else may use."""
-        return self.reach if self.is_mirrored else self.rows
+        """Room at the left of the cells."""
+        near, far = self._sides
+        return max(far, self.reach) if self.is_mirrored else near
 
     @property
     def right(self) -> float:
-        """Room at the right, next to the cells."""
-        return self.rows if self.is_mirrored else 0.0
+        """Room at the right of the cells, next to them."""
+        near, far = self._sides
+        return near if self.is_mirrored else far
+
+    @property
+    def _sides(self) -> tuple[float, float]:
+        return max(self.rows, self.back * self.is_tall), self.rows * self.is_wide
 
 
 def draw_panels(panels: Sequence[Panel], *, title: str = "", reference: str = "", columns: int = 0) -> Figure:
@@ -81,7 +101,9 @@ def draw_panels(panels: Sequence[Panel], *, title: str = "", reference: str = ""
     columns = columns or _columns(panels)
     style = _style(panels, columns, [title, reference])
     is_shared = len({panel.target for panel in panels}) == 1
-    frames = [_frame(panel, style, has_rows=not is_shared or index % columns == 0) for index, panel in enumerate(panels)]
+    frames = [
+        _frame(panel, style, has_rows=not is_shared or index % columns == 0) for index, panel in enumerate(panels)
+    ]
     return _compose(frames, columns, style=style, title=title, reference=reference)
 
 
@@ -102,12 +124,12 @@ def _frame(panel: Panel, style: Style, *, has_rows: bool) -> Frame:
     widths = [style.width(word) for word in panel.source]
     line = style.points * 1.2 / 72
     is_flat = max(widths) <= 0.9 * style.cell
-    is_mirrored = is_right_to_left(panel.source)
-    ordered = widths[::-1] if is_mirrored else widths
-    past = [width * cos(TILT) - (len(widths) - 1 - index) * style.cell for index, width in enumerate(ordered)]
-    reach = 0.0 if is_flat else max(0.0, max(past[::-1] if is_mirrored else past) - style.cell / 2 + line)
+    early = [width * cos(TILT) - (index + 0.5) * style.cell for index, width in enumerate(widths)]
+    past = [width * cos(TILT) - (len(widths) - index - 0.5) * style.cell for index, width in enumerate(widths)]
     width = style.cell * len(panel.source)
-    heading = wrap(style.face.show(panel.title), width + GAP / 2, size=style.points, face=style.face) if panel.title else []
+    heading = (
+        wrap(style.face.show(panel.title), width + GAP / 2, size=style.points, face=style.face) if panel.title else []
+    )
     return Frame(
         panel=panel,
         width=width,
@@ -115,7 +137,189 @@ def _frame(panel: Panel, style: Style, *, has_rows: bool) -> Frame:
         heading=heading,
         rows=max(map(style.width, panel.target)) + PAD if has_rows else 0.0,
         above=line + PAD if is_flat else max(widths) * sin(TILT) + line + PAD,
-        reach=reach,
+        reach=0.0 if is_flat else max(0.0, max(past) + PAD),
+        back=0.0 if is_flat else max(0.0, max(early) + PAD),
         is_flat=is_flat,
-        is_mirrored=is_mirrored,
+        is_mirrored=is_right_to_left(panel.source),
     )
+
+
+def _compose(frames: list[Frame], columns: int, *, style: Style, title: str, reference: str) -> Figure:
+    lefts = [max(frame.left for frame in frames[column::columns]) for column in range(columns)]
+    widths = [max(frame.width + frame.right for frame in frames[column::columns]) for column in range(columns)]
+    starts = [MARGIN + sum(lefts[: c + 1]) + sum(widths[:c]) + GAP * c for c in range(columns)]
+    bar = starts[-1] + widths[-1] + GAP
+    reached = max(
+        starts[i % columns] + frame.width + (not frame.is_mirrored) * frame.reach for i, frame in enumerate(frames)
+    )
+    width = max(bar + BAR_ROOM, reached, NARROWEST) + MARGIN
+    head = _lines(title, LARGE, width=width, style=style)
+    feet = _feet([frame.panel for frame in frames], reference, width=width, style=style)
+    tops, bottom = _tops(frames, columns, down=MARGIN + _height(head, LARGE), line=style.points * 1.3 / 72)
+    bottom = max(bottom, tops[0] + _bar_height(frames)) + PAD
+    sheet = _Sheet(width, bottom + sum(_height(lines, size) + PAD for lines, size, _ in feet) + MARGIN, style)
+    sheet.text(MARGIN, MARGIN, head, size=LARGE)
+    for index, (frame, top) in enumerate(zip(frames, tops, strict=True)):
+        cells = sheet.panel(frame, starts[index % columns], top)
+    sheet.bar(cells, bar, tops[0], height=_bar_height(frames))
+    for lines, size, colour in feet:
+        sheet.text(MARGIN, bottom, lines, size=size, colour=colour)
+        bottom += _height(lines, size) + PAD
+    return sheet.figure
+
+
+def _lines(text: str, size: float, *, width: float, style: Style) -> list[str]:
+    return wrap(style.face.show(text), width - 2 * MARGIN, size=size, face=style.face) if text else []
+
+
+def _height(lines: list[str], size: float) -> float:
+    return len(lines) * size * 1.3 / 72
+
+
+def _feet(panels: list[Panel], reference: str, *, width: float, style: Style) -> list[tuple[list[str], float, str]]:
+    gold = ", outlined: gold alignment" if any(panel.links for panel in panels) else ""
+    blocks = [(f"columns: source, rows: output{gold}", SMALL, QUIET)]
+    blocks += [("reference", SMALL, QUIET), (reference, style.points, INK)] if reference else []
+    return [(_lines(text, size, width=width, style=style), size, colour) for text, size, colour in blocks]
+
+
+def _tops(frames: list[Frame], columns: int, *, down: float, line: float) -> tuple[list[float], float]:
+    tops: list[float] = []
+    for start in range(0, len(frames), columns):
+        row = frames[start : start + columns]
+        down += max(len(frame.heading) for frame in row) * line + max(frame.above for frame in row)
+        tops += [down] * len(row)
+        down += max(frame.height + frame.above * frame.is_tall for frame in row) + GAP * (start + columns < len(frames))
+    return tops, down
+
+
+def _bar_height(frames: list[Frame]) -> float:
+    return max(0.9, min(2.4, frames[0].height))
+
+
+class _Sheet:
+    """A figure measured in inches from its top left corner."""
+
+    def __init__(self, width: float, height: float, style: Style) -> None:
+        self.figure = Figure(figsize=(width, height))
+        self.size = (width, height)
+        self.style = style
+
+    def axes(self, x: float, down: float, width: float, height: float) -> Axes:
+        full_width, full_height = self.size
+        box = (x / full_width, 1 - (down + height) / full_height, width / full_width, height / full_height)
+        return self.figure.add_axes(box)
+
+    def text(self, x: float, down: float, lines: list[str], *, size: float, colour: str = INK) -> None:
+        font = self.style.face.properties(size)
+        for number, line in enumerate(lines):
+            y = self.size[1] - down - number * size * 1.3 / 72
+            is_rtl = is_right_to_left([line])
+            self.figure.text(
+                (self.size[0] - x if is_rtl else x) / self.size[0],
+                y / self.size[1],
+                line,
+                fontproperties=font,
+                color=colour,
+                parse_math=False,
+                va="top",
+                ha="right" if is_rtl else "left",
+            )
+
+    def panel(self, frame: Frame, x: float, down: float) -> PolyCollection:
+        axes = self.axes(x, down, frame.width, frame.height)
+        lines = len(frame.heading) * self.style.points * 1.3 / 72
+        self.text(x, down - frame.above - lines, frame.heading, size=self.style.points)
+        rows, columns = frame.panel.weights.shape
+        axes.set_facecolor(colormaps[ATTENTION](0.0))
+        cells = _cells(axes, frame.panel.weights, side=self.style.cell)
+        _rules(axes, rows, columns)
+        axes.set(xlim=(columns, 0) if frame.is_mirrored else (0, columns), ylim=(rows, 0))
+        _words(axes, frame, self.style)
+        _numbers(axes, frame.panel, self.style)
+        for source, target in sorted(frame.panel.links or ()):
+            _outline(axes, source, target, side=self.style.cell)
+        return cells
+
+    def bar(self, cells: PolyCollection, x: float, down: float, *, height: float) -> None:
+        axes = self.axes(x, down, BAR_WIDTH, height)
+        bar = self.figure.colorbar(cells, cax=axes, ticks=[0, 0.5, 1])
+        bar.outline.set_visible(False)
+        axes.set_yticklabels(["0", "0.5", "1"], fontproperties=self.style.face.properties(SMALL))
+        axes.tick_params(length=2, color=QUIET, labelcolor=QUIET)
+        axes.set_ylabel("attention weight", fontproperties=self.style.face.properties(SMALL), color=QUIET, labelpad=3)
+
+
+def _cells(axes: Axes, weights: Float[np.ndarray[Any, Any], "T S"], *, side: float) -> PolyCollection:
+    # One square stamped at many places keeps a vector file small; cells that look like the ground are left out.
+    rows, columns = np.nonzero(weights >= 0.002)
+    half = side / 2
+    cells = PolyCollection(
+        [[(-half, -half), (half, -half), (half, half), (-half, half)]],
+        offsets=np.column_stack([columns, rows]) + 0.5,
+        offset_transform=axes.transData,
+        transform=axes.figure.dpi_scale_trans,
+        cmap=ATTENTION,
+        norm=Normalize(0, 1),
+        linewidth=0,
+    )
+    cells.set_array(weights[rows, columns])
+    axes.add_collection(cells, autolim=False)
+    return cells
+
+
+def _rules(axes: Axes, rows: int, columns: int) -> None:
+    # Every fifth line is stronger: the eye keeps its row in a long sentence.
+    for count, line in ((columns, axes.axvline), (rows, axes.axhline)):
+        for position in range(1, count):
+            line(position, color="white", linewidth=0.5, alpha=0.4 if position % 5 == 0 and count > LONG else 0.12)
+
+
+def _words(axes: Axes, frame: Frame, style: Style) -> None:
+    face, font, panel = style.face, style.face.properties(style.points), frame.panel
+    side = "right" if frame.is_mirrored else "left"
+    tilt = {"rotation": -45 if frame.is_mirrored else 45, "rotation_mode": "anchor", "ha": side}
+    axes.xaxis.tick_top()
+    axes.set_xticks(np.arange(len(panel.source)) + 0.5)
+    slant = {"ha": "center"} if frame.is_flat else tilt
+    axes.set_xticklabels(map(face.show, panel.source), fontproperties=font, parse_math=False, **slant)
+    axes.set_yticks(np.arange(len(panel.target)) + 0.5)
+    labels = map(face.show, panel.target) if frame.rows else [""] * len(panel.target)
+    axes.set_yticklabels(labels, fontproperties=font, parse_math=False)
+    axes.tick_params(length=0, pad=PAD * 72 * 0.6, labelcolor=INK)
+    axes.tick_params("y", labelleft=side == "left" or frame.is_wide, labelright=side == "right" or frame.is_wide)
+    for index, word in enumerate(panel.source if frame.is_tall else ()):
+        below = {"ha": "center"} if frame.is_flat else {**tilt, "ha": "left" if frame.is_mirrored else "right"}
+        place = axes.get_xaxis_transform()
+        down = -PAD / frame.height
+        axes.text(
+            index + 0.5,
+            down,
+            face.show(word),
+            transform=place,
+            fontproperties=font,
+            parse_math=False,
+            va="top",
+            **below,
+        )
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+
+
+def _numbers(axes: Axes, panel: Panel, style: Style) -> None:
+    if style.cell < 0.38:
+        return
+    font = style.face.properties(15 * style.cell)
+    for (row, column), weight in np.ndenumerate(panel.weights):
+        if weight >= 0.005:
+            text = f"{weight:.2f}".lstrip("0") if weight < 0.995 else "1"
+            ink = INK if luminance(colormaps[ATTENTION](weight)) > 0.35 else "white"
+            axes.text(column + 0.5, row + 0.5, text, fontproperties=font, color=ink, ha="center", va="center")
+
+
+def _outline(axes: Axes, source: int, target: int, *, side: float) -> None:
+    # White with a dark rim is seen on every colour of the scale, in print as well.
+    line = min(1.6, max(0.9, 4 * side))
+    box = Rectangle((source + 0.06, target + 0.06), 0.88, 0.88, fill=False, edgecolor="white", linewidth=line)
+    box.set_path_effects([Stroke(linewidth=line + 1.2, foreground="black"), Normal()])
+    axes.add_patch(box)

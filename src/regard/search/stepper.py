@@ -1,38 +1,77 @@
 """All that a search may know of a model."""
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol, Self, TypeVar
 
-from regard.attention.base import Source
-from regard.types import Float, Int, Tensor
+from regard.types import Bool, Float, Int, Tensor
 
-State = tuple[Tensor, ...]
-"""What a decoder remembers; every tensor has one row per hypothesis in its first dimension."""
+State = tuple[Any, ...]
+"""What a decoder remembers: tensors with one row per hypothesis in their first dimension, or tuples of such."""
+
+
+class Encoded(Protocol):
+    """Encoded sentences, of which a search reads the lengths only."""
+
+    @property
+    def is_token(self) -> Bool[Tensor, "B S"]:
+        """True on real tokens."""
+        ...
+
+    def select(self, rows: Int[Tensor, " R"]) -> Self:
+        """Return the given rows, in the given order; a row may be asked for more than once."""
+        ...
+
+
+class Stepped(Protocol):
+    """The outcome of reading one token in every row."""
+
+    @property
+    def log_probs(self) -> Float[Tensor, "R V"]:
+        """Natural logarithms of the next token's probabilities."""
+        ...
+
+    @property
+    def weights(self) -> Float[Tensor, "R N S"]:
+        """Attention of this step, one row per head."""
+        ...
+
+    @property
+    def state(self) -> State:
+        """What to remember."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The outcome of reading one token in every row."""
+    """A plain `Stepped`."""
 
     log_probs: Float[Tensor, "R V"]
-    """Natural logarithms of the next token's probabilities."""
     weights: Float[Tensor, "R N S"]
-    """Attention of this step, one row per head."""
     state: State
 
 
-class Stepper(Protocol):
+E = TypeVar("E", bound=Encoded)
+E_contra = TypeVar("E_contra", bound=Encoded, contravariant=True)
+
+
+class Stepper(Protocol[E_contra]):
     """A model that can be asked for the next token. Rows never influence one another."""
 
-    def start(self, source: Source) -> State:
+    def start(self, source: E_contra) -> State:
         """Return the state before the first token, one row per row of the source."""
         ...
 
-    def step(self, token: Int[Tensor, " R"], state: State, source: Source) -> Step:
-        """Read one token per row and say what may come next."""
+    def step(
+        self,
+        token: Int[Tensor, " R"],
+        state: State,
+        source: E_contra,
+        imposed: Float[Tensor, "R N S"] | None = None,
+    ) -> Stepped:
+        """Read one token per row and say what may come next; ``imposed`` replaces attention where it is not NaN."""
         ...
 
 
 def select(state: State, rows: Int[Tensor, " R"]) -> State:
     """Return the given rows of a state, in the given order."""
-    return tuple(tensor.index_select(0, rows) for tensor in state)
+    return tuple(select(part, rows) if isinstance(part, tuple) else part.index_select(0, rows) for part in state)

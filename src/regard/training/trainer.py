@@ -13,7 +13,7 @@ import torch
 
 from regard.config import TrainConfig
 from regard.data.batches import Batch, EncodedPairs, Ints, plan
-from regard.device import choose_device, choose_precision
+from regard.device import choose_device, choose_precision, keep_freed_memory
 from regard.models.scoring import autocast, read_batch, token_log_probs
 from regard.models.seq2seq import Seq2Seq
 from regard.training.events import Began, Ended, EpochEnded, Event, Stepped
@@ -94,6 +94,7 @@ class Trainer:
 
     def fit(self) -> Iterator[Event]:
         """Train to the end, or until told to stop; whoever consumes the events may store a checkpoint at any of them."""
+        keep_freed_memory()
         if self.config.threads:
             torch.set_num_threads(self.config.threads)
         torch.manual_seed(self.config.seed) if self.progress.step == 0 else None
@@ -208,7 +209,7 @@ class Trainer:
             loss, nats = linear_cross_entropy(
                 features, self.model.output, targets, smoothing=self.config.label_smoothing
             )
-        value = float(nats)
+        value = nats.item()
         if not math.isfinite(value):
             return value
         (loss / len(targets)).backward()

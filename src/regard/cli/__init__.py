@@ -1,0 +1,60 @@
+"""The command line: one file per command, loaded when asked for."""
+
+from importlib import import_module
+from typing import Any
+
+import click
+
+from regard import __version__
+from regard.errors import RegardError, did_you_mean
+
+COMMANDS = {
+    "demo": "regard.cli.demo:demo",
+    "train": "regard.cli.train:train",
+    "resume": "regard.cli.train:resume",
+    "translate": "regard.cli.translate:translate",
+    "evaluate": "regard.cli.evaluate:evaluate",
+    "list": "regard.cli.list:list_parts",
+    "data": "regard.cli.data:data",
+}
+
+
+class UserError(click.ClickException):
+    """A RegardError on its way to the terminal: its words, exit code 1."""
+
+    exit_code = 1
+
+
+class Commands(click.Group):
+    """Commands by name; none is imported before it is needed."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Name the commands in the order of first use."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import one command."""
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, attribute = COMMANDS[cmd_name].partition(":")
+        command: click.Command = getattr(import_module(module), attribute)
+        return command
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        """Suggest the nearest command for a mistyped one."""
+        if args and not args[0].startswith("-") and args[0] not in COMMANDS:
+            ctx.fail(f"No such command '{args[0]}'. {did_you_mean(args[0], COMMANDS)}")
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Turn what the user can fix into one line on stderr."""
+        try:
+            return super().invoke(ctx)
+        except RegardError as error:
+            raise UserError(str(error)) from None
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="regard")
+def main() -> None:
+    """Train sequence-to-sequence models whose attention you can see."""

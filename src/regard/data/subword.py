@@ -1,0 +1,137 @@
+"""Subwords: frequent words whole, rare ones in pieces (BPE by sentencepiece), one model for both sides."""
+
+import io
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Lock
+from typing import Any, ClassVar, Self
+
+import sentencepiece
+
+from regard.config import TokenizerConfig
+from regard.data.tokenizers import UNKNOWN, Tokenizer, normal, write_atomically
+from regard.data.vocabulary import BOS, EOS, PAD, SPECIALS, UNK
+from regard.data.words import BOUNDARY
+from regard.errors import RegardError
+
+_SEED_LOCK = Lock()
+_RESERVED = "▅"  # sentencepiece learns nothing from a line that has it
+_ERRORS_ONLY = 2
+_ANY_LENGTH = 1 << 30
+
+
+class SubwordTokenizer(Tokenizer):
+    """Pieces of words (BPE), one vocabulary for both sides; only characters never seen in training are unknown.
+
+    White space counts as single spaces, and so does U+2581, which marks the beginning of a word in a piece.
+    """
+
+    is_joint: ClassVar[bool] = True
+
+    def __init__(self, model: bytes, *, lowercase: bool = False) -> None:
+        self.model = model
+        self.lowercase = lowercase
+        self._processor: Any = sentencepiece.SentencePieceProcessor(model_proto=model)
+
+    @classmethod
+    def train(cls, config: TokenizerConfig, texts: Iterable[str]) -> Self:
+        """Learn pieces; fewer than asked where the texts are too short to yield so many."""
+        texts = (text.replace(_RESERVED, " ") for text in texts)
+        lines = [line for text in texts if (line := _spaced(text, lowercase=config.lowercase))]
+        _check_vocabulary(config.vocabulary, lines)
+        model = io.BytesIO()
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=iter(lines),
+            model_writer=model,
+            model_type="bpe",
+            vocab_size=config.vocabulary,
+            hard_vocab_limit=False,
+            character_coverage=1.0,
+            normalization_rule_name="identity",
+            remove_extra_whitespaces=False,
+            max_sentence_length=_ANY_LENGTH,
+            pad_id=PAD,
+            unk_id=UNK,
+            bos_id=BOS,
+            eos_id=EOS,
+            num_threads=1,
+            minloglevel=_ERRORS_ONLY,
+        )
+        return cls(model.getvalue(), lowercase=config.lowercase)
+
+    @property
+    def size(self) -> int:
+        """How many pieces there are, the four special ones included."""
+        return int(self._processor.get_piece_size())
+
+    def tokens(self, text: str) -> list[str]:
+        """Return the pieces; one that begins a word begins with ▁."""
+        return list(self._processor.encode(_spaced(text, lowercase=self.lowercase), out_type=str))
+
+    def text(self, tokens: Sequence[str]) -> str:
+        """Chain the pieces; ▁ becomes a space."""
+        return "".join(tokens).replace(BOUNDARY, " ").removeprefix(" ")
+
+    def encode(self, text: str) -> list[int]:
+        """Return the numbers of a text's pieces."""
+        return list(self._processor.encode(_spaced(text, lowercase=self.lowercase)))
+
+    def encode_all(self, texts: Sequence[str]) -> list[list[int]]:
+        """Return the numbers of many texts."""
+        return list(self._processor.encode([_spaced(text, lowercase=self.lowercase) for text in texts]))
+
+    def sample_all(self, texts: Sequence[str], *, dropout: float, seed: int) -> list[list[int]]:
+        """Return the numbers of many texts with each merge skipped with probability `dropout` (BPE-dropout)."""
+        assert 0 <= dropout < 1
+        assert seed >= 0
+        if dropout == 0:
+            return self.encode_all(texts)
+        lines = [_spaced(text, lowercase=self.lowercase) for text in texts]
+        # sentencepiece seeds a generator per thread, when the thread first samples: a new seed needs a new thread.
+        with _SEED_LOCK, ThreadPoolExecutor(max_workers=1) as fresh_thread:
+            return fresh_thread.submit(self._sample, lines, dropout=dropout, seed=seed).result()
+
+    def _sample(self, lines: list[str], *, dropout: float, seed: int) -> list[list[int]]:
+        sentencepiece.set_random_generator_seed(seed % (2**32 - 1))  # 2**32 - 1 itself means "at random"
+        encode = self._processor.encode
+        return list(encode(lines, enable_sampling=True, alpha=dropout, nbest_size=-1, num_threads=1))
+
+    def pieces(self, ids: Iterable[int]) -> list[str]:
+        """Return one piece for each number."""
+        piece = self._processor.id_to_piece
+        return [UNKNOWN if i == UNK else str(piece(int(i))) for i in ids]
+
+    def save(self, folder: Path, name: str) -> None:
+        """Write the model in sentencepiece's own format."""
+        write_atomically(folder / f"{name}.model", self.model)
+
+    @classmethod
+    def load(cls, folder: Path, name: str, *, lowercase: bool) -> Self:
+        """Read what `save` wrote."""
+        path = folder / f"{name}.model"
+        try:
+            tokenizer = cls(path.read_bytes(), lowercase=lowercase)
+            specials = tuple(tokenizer._processor.id_to_piece(i) for i in range(len(SPECIALS)))
+        except OSError as error:
+            raise RegardError(f"{path}: cannot read the subword model ({error.strerror}).") from None
+        except (RuntimeError, IndexError):
+            raise RegardError(f"{path}: not a sentencepiece model.") from None
+        if specials != SPECIALS:
+            raise RegardError(f"{path}: begins with the pieces {' '.join(specials)}, want {' '.join(SPECIALS)}.")
+        return tokenizer
+
+
+def _spaced(text: str, *, lowercase: bool) -> str:
+    return " ".join(normal(text, lowercase=lowercase).replace(BOUNDARY, " ").split())
+
+
+def _check_vocabulary(vocabulary: int, lines: Sequence[str]) -> None:
+    if not lines:
+        raise RegardError("tokenizer: there is no text to learn subwords from.")
+    characters = len(set().union(*lines) | {" "})
+    if vocabulary < characters + len(SPECIALS):
+        raise RegardError(
+            f"tokenizer.vocabulary: got {vocabulary}, want at least {characters + len(SPECIALS)}, "
+            f"since the text has {characters} different characters and {len(SPECIALS)} pieces are special."
+        )

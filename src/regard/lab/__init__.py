@@ -1,0 +1,1 @@
+"""The thought experiments and the pen-and-paper exercises, run."""

@@ -1,0 +1,110 @@
+"""Keys of random length: the weight of ``v_a`` over resamplings, measured and in closed form.
+
+``k_i = lambda_i mu_i`` with orthonormal ``mu`` and ``lambda ~ N(1, beta)``, where beta is the variance. A query that is
+built from the clean ``mu`` scores ``c lambda / sqrt(d)``; one built from the noisy keys scores ``c lambda^2 / sqrt(d)``.
+Every other key scores 0, so the weights depend on two normal variables only and their moments are integrals over a plane.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import torch
+
+from regard.attention.functional import attend
+from regard.types import Float, Tensor
+
+Array = np.ndarray
+Query = Literal["clean", "noisy"]
+HALF_WIDTH = 9.0
+"""Standard deviations to each side: what lies beyond has probability 1e-19."""
+POINTS = 901
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """A setting: ``m`` keys of size ``d``, variance ``beta`` of their lengths, queries scaled by ``c``."""
+
+    m: int = 8
+    d: int = 16
+    beta: float = 0.1
+    c: float = 20.0
+
+    def score(self, lengths: Array, query: Query) -> Array:
+        """Return the score of a key by its length."""
+        return self.c / math.sqrt(self.d) * (lengths if query == "clean" else lengths**2)
+
+
+@dataclass(frozen=True, slots=True)
+class Moments:
+    """Of the weight of ``v_a``."""
+
+    mean: float
+    spread: float
+    """Standard deviation."""
+    spread_error: float
+    """Standard error of the spread when it is estimated from n resamplings, times the root of n."""
+
+
+def one_query(noise: Noise, query: Query) -> Moments:
+    """Integrate the weight of ``v_a`` for ``q = c (mu_a + mu_b)`` or ``q = c (k_a + k_b)``."""
+    lengths, density = _grid(noise)
+    score = noise.score(lengths, query)
+    peak = score.max()
+    a, b, rest = np.exp(score - peak)[:, None], np.exp(score - peak)[None, :], (noise.m - 2) * math.exp(-peak)
+    return _moments(a / (a + b + rest), density[:, None] * density[None, :])
+
+
+def two_heads(noise: Noise, query: Query) -> Moments:
+    """Integrate the weight of ``v_a`` in ``(a_1 + a_2) / 2`` for one query per key."""
+    lengths, density = _grid(noise)
+    chosen = 1 / (1 + (noise.m - 1) * np.exp(-noise.score(lengths, query)))
+    other = (1 - chosen) / (noise.m - 1)  # all the keys that a head does not ask for share the rest equally
+    return _moments((chosen[:, None] + other[None, :]) / 2, density[:, None] * density[None, :])
+
+
+def resample(noise: Noise, count: int, seed: int) -> dict[str, Array]:
+    """Draw the lengths ``count`` times and run the attention itself; weights of ``v_a`` by construction."""
+    generator = torch.Generator().manual_seed(seed)
+    lengths = 1 + math.sqrt(noise.beta) * torch.randn(count, noise.m, generator=generator, dtype=torch.float64)
+    mu = torch.eye(noise.m, noise.d, dtype=torch.float64)
+    keys = lengths[:, :, None] * mu
+    weights = lambda queries: _weights_of_a(noise.c * queries, keys)  # noqa: E731
+    clean_a, clean_b = mu[0].expand(count, -1), mu[1].expand(count, -1)
+    return {
+        "lambda": lengths[:, 0].numpy(),
+        "one clean": weights(clean_a + clean_b),
+        "one noisy": weights(keys[:, 0] + keys[:, 1]),
+        "two clean": (weights(clean_a) + weights(clean_b)) / 2,
+        "two noisy": (weights(keys[:, 0]) + weights(keys[:, 1])) / 2,
+        "two difference": (weights(clean_a + clean_b) + weights(clean_a - clean_b)) / 2,
+    }
+
+
+def spread_ratio(one: Array, two: Array) -> tuple[float, float]:
+    """Return the ratio of two measured spreads and its standard error (delta method, both from the same draws)."""
+    ratio = float(one.std() / two.std())
+    relative: Callable[[Array], Array] = lambda x: (x - x.mean()) ** 2 / (2 * x.var())  # noqa: E731
+    return ratio, ratio * float((relative(one) - relative(two)).std()) / math.sqrt(len(one))
+
+
+def _weights_of_a(queries: Float[Tensor, "n d"], keys: Float[Tensor, "n m d"]) -> Array:
+    return torch.func.vmap(attend)(queries, keys, keys)[1][:, 0].numpy()
+
+
+def _grid(noise: Noise) -> tuple[Array, Array]:
+    # Equal steps: for smooth functions under a Gaussian the plain sum converges exponentially, steep sigmoids included.
+    z = np.linspace(-HALF_WIDTH, HALF_WIDTH, POINTS)
+    density = np.exp(-(z**2) / 2)
+    return 1 + math.sqrt(noise.beta) * z, density / density.sum()
+
+
+def _moments(weight: Array, density: Array) -> Moments:
+    mean = float((weight * density).sum())
+    deviation = weight - mean
+    variance = float((deviation**2 * density).sum())
+    fourth = float((deviation**4 * density).sum())
+    spread = math.sqrt(variance)
+    return Moments(mean, spread, math.sqrt(max(fourth - variance**2, 0.0)) / (2 * spread))

@@ -1,0 +1,186 @@
+"""Word alignments: Pharaoh format, links read off attention, and how both agree with the truth.
+
+A gold alignment links the source with its *reference*, so attention is judged where the model is made to say the
+reference. Weights come without padding and, after `join_pieces`, without end-of-sentence: T target by S source words.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from regard.data.corpus import Links
+from regard.errors import RegardError
+from regard.metrics.base import Ratio
+from regard.types import Float, Tensor
+
+Weights = Float[np.ndarray, "T S"] | Float[Tensor, "T S"]
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """A gold alignment: links that are sure, and more that are acceptable."""
+
+    sure: Links
+    acceptable: Links = frozenset()
+
+    @property
+    def possible(self) -> Links:
+        """Every link that is not wrong; the sure ones are among them."""
+        return self.sure | self.acceptable
+
+    def __str__(self) -> str:
+        """Write in Pharaoh format: ``0-0 1-2`` are sure, ``0p1`` is only possible."""
+        return " ".join(f"{s}{'-' if (s, t) in self.sure else 'p'}{t}" for s, t in sorted(self.possible))
+
+
+def parse_pharaoh(line: str) -> Alignment:
+    """Read an alignment in Pharaoh format, source before target, counted from 0."""
+    links: dict[str, set[tuple[int, int]]] = {"-": set(), "p": set()}
+    for word in line.split():
+        match = re.fullmatch(r"([0-9]+)([-p])([0-9]+)", word)
+        if not match:
+            raise RegardError(f"got '{word}', want links such as 0-0 (sure) or 0p1 (possible).")
+        links[match[2]].add((int(match[1]), int(match[3])))
+    return Alignment(frozenset(links["-"]), frozenset(links["p"]))
+
+
+def read_pharaoh(path: Path, *, sentences: int) -> tuple[Alignment, ...]:
+    """Read a file with one alignment a line, as many as there are sentence pairs."""
+    try:
+        lines = path.read_text(encoding="utf-8-sig").removesuffix("\n").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "not UTF-8 text"
+        raise RegardError(f"{path}: cannot read the alignments ({reason}).") from None
+    if len(lines) != sentences:
+        raise RegardError(f"{path}: got {len(lines)} lines, want {sentences}, one for each sentence pair.")
+    return tuple(_parse_line(line, f"{path}, line {number}") for number, line in enumerate(lines, 1))
+
+
+def _parse_line(line: str, where: str) -> Alignment:
+    try:
+        return parse_pharaoh(line)
+    except RegardError as error:
+        raise RegardError(f"{where}: {error}") from None
+
+
+def strongest_links(weights: Weights) -> Links:
+    """Link each target word to the source word it attends to most, the first of equals; a row of zeros has no link."""
+    rows = _array(weights)
+    return frozenset((int(rows[t].argmax()), t) for t in range(len(rows)) if rows[t].any())
+
+
+def mutual_links(weights: Weights) -> Links:
+    """Keep the strongest links whose source word is, in turn, attended to most by that target word."""
+    columns = _array(weights).T
+    return frozenset((s, t) for s, t in strongest_links(weights) if columns[s].argmax() == t)
+
+
+def join_pieces(
+    weights: Weights,
+    target_words: Sequence[int | None],
+    source_words: Sequence[int | None],
+    *,
+    shape: tuple[int, int] | None = None,
+) -> Float[np.ndarray, "Tw Sw"]:
+    """Turn attention between pieces into attention between words.
+
+    A source word gets the sum over its pieces, a target word the mean over its own; pieces of no word (None) fall away.
+    The shape (target words, source words) is for texts whose last words have no pieces.
+    """
+    targets, sources = shape or (None, None)
+    of_target, of_source = _membership(target_words, targets), _membership(source_words, sources)
+    return np.asarray((of_target / of_target.sum(0).clip(min=1)).T @ _array(weights) @ of_source)
+
+
+class AlignmentErrorRate(Ratio[Links, Alignment]):
+    """Share of links that are wrong or missing: 1 - (|A & sure| + |A & possible|) / (|A| + |sure|)."""
+
+    name = "alignment_error_rate"
+    unit = "%"
+    higher_is_better = False
+    takes = ("links", "gold")
+    empty = 0.0
+
+    def segment(self, links: Links, gold: Alignment) -> Sequence[float]:
+        """Count the faults, that is the denominator less the numerator, and the denominator."""
+        every = len(links) + len(gold.sure)
+        return [every - len(links & gold.sure) - len(links & gold.possible), every]
+
+
+class AttentionAccuracy(Ratio[Weights, Alignment]):
+    """How often the strongest attention of a target word is on a source word it is linked to (possible links count).
+
+    Target words without a gold link, and rows of zeros (attention `none`), are not counted. Where several source words
+    are attended to equally the hit is shared out, so that attention `mean` scores what chance does.
+    """
+
+    name = "attention_accuracy"
+    unit = "%"
+    higher_is_better = True
+    takes = ("weights", "gold")
+
+    def segment(self, weights: Weights, gold: Alignment) -> Sequence[float]:
+        """Count the hits, and the target words that could have hit."""
+        rows = _array(weights)
+        is_linked = np.zeros(rows.shape, dtype=bool)
+        for s, t in sorted(gold.possible):
+            if t >= rows.shape[0] or s >= rows.shape[1]:
+                sizes = f"{rows.shape[1]} source and {rows.shape[0]} target words"
+                raise RegardError(f"got the gold link {s}-{t} for {sizes}, want links within the sentences.")
+            is_linked[t, s] = True
+        counts = is_linked.any(1) & rows.any(1)
+        is_strongest = rows == rows.max(1, keepdims=True, initial=0)
+        hits = (is_strongest & is_linked).sum(1)[counts] / is_strongest.sum(1)[counts]
+        return [float(hits.sum()), int(counts.sum())]
+
+
+class OfWeights(Ratio[Weights]):
+    """A mean over the rows of attention that are not zero."""
+
+    higher_is_better = None
+    takes = ("weights",)
+    depends_on_tokens = True
+
+
+class AttentionEntropy(OfWeights):
+    """How widely attention is spread: entropy of a row in nats, 0 on one word, ln S evenly on S; mean over rows."""
+
+    name = "attention_entropy"
+    unit = "nats"
+
+    def segment(self, weights: Weights) -> Sequence[float]:
+        """Sum the entropies and count the rows."""
+        entropies = row_entropies(weights)
+        return [float(entropies.sum()), len(entropies)]
+
+
+class AttentionSpread(OfWeights):
+    """Entropy of attention as a share of the highest possible, ln S; one-word sources are not counted."""
+
+    name = "attention_spread"
+    unit = "%"
+
+    def segment(self, weights: Weights) -> Sequence[float]:
+        """Sum the shares and count the rows."""
+        entropies, size = row_entropies(weights), weights.shape[1]
+        return [float(entropies.sum()) / np.log(size), len(entropies)] if size > 1 else [0, 0]
+
+
+def row_entropies(weights: Weights) -> Float[np.ndarray, " rows"]:
+    """Return the entropy, in nats, of each row that is not zero, scaled to sum to 1 first."""
+    rows = _array(weights)
+    rows = rows[rows.any(1)]
+    shares = rows / rows.sum(1, keepdims=True)
+    return np.asarray(-(shares * np.log(np.where(shares > 0, shares, 1))).sum(1))
+
+
+def _array(weights: Weights) -> Float[np.ndarray, "T S"]:
+    return np.asarray(weights.detach().cpu() if isinstance(weights, Tensor) else weights, dtype=np.float64)
+
+
+def _membership(words: Sequence[int | None], count: int | None) -> Float[np.ndarray, "pieces words"]:
+    owners = np.array([-1 if word is None else word for word in words], dtype=int)
+    return np.asarray(owners[:, None] == np.arange(owners.max(initial=-1) + 1 if count is None else count), dtype=float)

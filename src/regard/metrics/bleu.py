@@ -1,0 +1,52 @@
+"""BLEU in three forms. Only the same form compares, so each has its name and its signature."""
+
+from collections.abc import Sequence
+
+from sacrebleu.metrics.bleu import BLEU
+
+from regard.data.words import split_words
+from regard.metrics.sacre import Sacre
+from regard.metrics.signature import Signature
+
+
+class Bleu(Sacre):
+    """BLEU as sacrebleu reports it: cased, tokenised with 13a."""
+
+    name = "bleu"
+    higher_is_better = True
+
+    def __init__(self) -> None:
+        super().__init__(BLEU(tokenize="13a"))
+
+
+class BleuLowercase(Sacre):
+    """BLEU of lower-cased text, tokenised with 13a."""
+
+    name = "bleu_lc"
+    higher_is_better = True
+
+    def __init__(self) -> None:
+        super().__init__(BLEU(tokenize="13a", lowercase=True))
+
+
+class BleuTokenised(Sacre):
+    """BLEU of lower-cased words without smoothing, the score of older course material.
+
+    The library of that time counted n-grams of ready-made tokens, up to four, and gave 0 when an order had no match.
+    Words and punctuation are cut by `regard.data.words.split_words`. The value never belongs beside those of 13a.
+    """
+
+    name = "bleu_tok_lc"
+    higher_is_better = True
+
+    def __init__(self) -> None:
+        super().__init__(BLEU(tokenize="none", lowercase=True, smooth_method="none"))
+
+    def segment(self, hypothesis: str, reference: str) -> Sequence[float]:
+        """Return the statistics of the words."""
+        return super().segment(" ".join(split_words(hypothesis)), " ".join(split_words(reference)))
+
+    def signature(self) -> Signature:
+        """Name our tokenisation where sacrebleu, given ready-made tokens, says none."""
+        pairs = super().signature().pairs
+        return Signature(tuple((key, "split_words" if key == "tok" else value) for key, value in pairs))

@@ -1,0 +1,34 @@
+"""What the metrics of sacrebleu share: its statistics, its formulas, its signatures."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import sacrebleu.metrics.base
+
+from regard.metrics.base import Metric
+from regard.metrics.signature import Signature
+from regard.types import Float
+
+
+class Sacre(Metric[str, str]):
+    """A metric of sacrebleu on one reference. Empty texts count as sacrebleu counts them."""
+
+    unit = "%"
+    takes = ("hypothesis", "reference")
+
+    def __init__(self, scorer: sacrebleu.metrics.base.Metric) -> None:
+        scorer.num_refs = 1  # wanted by the signature, and else known only after the first sentence
+        self._scorer = scorer
+
+    def segment(self, hypothesis: str, reference: str) -> Sequence[float]:
+        """Return sacrebleu's own statistics of a sentence, which it sums over the corpus."""
+        statistics: list[Sequence[float]] = self._scorer._extract_corpus_statistics([hypothesis], [[reference]])
+        return statistics[0]
+
+    def aggregate(self, sums: Float[np.ndarray, "rows k"]) -> Float[np.ndarray, " rows"]:
+        """Return sacrebleu's score of each row."""
+        return np.array([self._scorer._compute_score_from_stats(row).score for row in sums.tolist()])
+
+    def signature(self) -> Signature:
+        """Return sacrebleu's signature after the metric's name."""
+        return super().signature() + Signature.parse(self._scorer.get_signature().format())

@@ -1,0 +1,193 @@
+"""Whether a difference is more than chance, over the sentences of a test set and over the seeds of a training."""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.random import Generator
+
+from regard.errors import RegardError
+from regard.types import Float
+
+RESAMPLINGS = 1_000
+LEVEL = 0.95
+SPLITS = 20_000
+"""Up to so many ways of sharing out scores `permutation_test` tries all of them, else it draws so many."""
+_CELLS = 4_000_000  # of a chunk of resamplings x segments: bounds memory
+_TIE = 1e-9  # differences that are equal on paper may differ in the last digits
+
+Aggregate = Callable[[np.ndarray], np.ndarray]
+Statistics = Float[np.ndarray, "segments k"]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """System minus baseline, and how likely chance alone makes a difference of this size, either way."""
+
+    delta: float
+    p_value: float
+    interval: tuple[float, float] | None
+    test: str
+
+
+def bootstrap_interval(
+    statistics: Statistics, aggregate: Aggregate, *, generator: Generator, resamplings: int = RESAMPLINGS
+) -> tuple[float, float] | None:
+    """Return the middle 95 % of the scores of corpora drawn with replacement; None when all are undefined."""
+    return _middle(aggregate(_bootstrap_sums(statistics, generator, resamplings)))
+
+
+def paired_bootstrap(
+    baseline: Statistics,
+    system: Statistics,
+    *,
+    aggregate: Aggregate,
+    generator: Generator,
+    resamplings: int = RESAMPLINGS,
+) -> Difference:
+    """Compare two systems on the same segments by drawing segments with replacement, the same ones for both."""
+    delta, k = _delta(baseline, system, aggregate), baseline.shape[1]
+    sums = _bootstrap_sums(np.hstack([baseline, system]), generator, resamplings)
+    drawn = aggregate(sums[:, k:]) - aggregate(sums[:, :k])
+    # Drawn differences scatter around the measured one; were there none, they would scatter as much around 0.
+    return Difference(delta, _p_value(drawn - delta, delta), _middle(drawn), "paired bootstrap")
+
+
+def approximate_randomisation(
+    baseline: Statistics,
+    system: Statistics,
+    *,
+    aggregate: Aggregate,
+    generator: Generator,
+    resamplings: int = RESAMPLINGS,
+) -> Difference:
+    """Compare two systems on the same segments by swapping their outputs at random: a paired permutation test."""
+    delta, gain = _delta(baseline, system, aggregate), system - baseline
+    swaps = (generator.integers(2, size=(rows, len(gain))) for rows in _chunks(resamplings, len(gain)))
+    moved = np.concatenate([swap.astype(np.float64) @ gain for swap in swaps])
+    drawn = aggregate(system.sum(0) - moved) - aggregate(baseline.sum(0) + moved)
+    return Difference(delta, _p_value(drawn, delta), None, "approximate randomisation")
+
+
+def welch(baseline: Sequence[float], system: Sequence[float]) -> Difference:
+    """Compare the scores of two systems over their seeds with Welch's t-test (unequal variances)."""
+    a, b = _scores(baseline), _scores(system)
+    delta, shares = float(b.mean() - a.mean()), [float(x.var(ddof=1)) / len(x) for x in (a, b)]
+    error = math.sqrt(sum(shares))
+    if error == 0:
+        return Difference(delta, float(delta == 0), (delta, delta), "Welch's t")
+    df = error**4 / sum(share**2 / (len(x) - 1) for share, x in zip(shares, (a, b), strict=True))
+    margin = t_quantile(1 - LEVEL, df) * error
+    return Difference(delta, t_two_sided(delta / error, df), (delta - margin, delta + margin), "Welch's t")
+
+
+def permutation_test(baseline: Sequence[float], system: Sequence[float], *, generator: Generator) -> Difference:
+    """Compare the scores of two systems over their seeds by sharing them out anew: in all ways, or in many drawn ones.
+
+    Exact, it cannot go below 2 / (number of ways): 0.1 for three seeds against three, 0.0079 for five against five.
+    """
+    a, b = _scores(baseline), _scores(system)
+    pool, size, delta = np.concatenate([a, b]), len(b), float(b.mean() - a.mean())
+    is_exact = math.comb(len(pool), size) <= SPLITS
+    if is_exact:
+        shares = pool[np.array(list(combinations(range(len(pool)), size)))]
+    else:
+        shares = generator.permuted(np.tile(pool, (SPLITS, 1)), axis=1)[:, :size]
+    drawn = shares.mean(1) - (pool.sum() - shares.sum(1)) / len(a)
+    p_value = float(_is_as_large(drawn, delta).mean()) if is_exact else _p_value(drawn, delta)
+    return Difference(delta, p_value, None, f"{'exact' if is_exact else 'drawn'} permutation")
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Correct the p-values of several comparisons, so that a false alarm among all is as rare as in a single one.
+
+    >>> [round(p, 3) for p in holm([0.01, 0.04, 0.03])]
+    [0.03, 0.06, 0.06]
+    """
+    values, order = np.asarray(p_values, dtype=np.float64), np.argsort(p_values, kind="stable")
+    corrected = np.empty(len(values))
+    corrected[order] = np.maximum.accumulate(values[order] * np.arange(len(values), 0, -1)).clip(max=1)
+    return [float(p) for p in corrected]
+
+
+def t_two_sided(t: float, df: float) -> float:
+    """Return the probability that Student's t with `df` degrees of freedom is further from 0 than `t`."""
+    return _beta_share(df / (df + t * t), df / 2, 0.5)
+
+
+def t_quantile(p_value: float, df: float) -> float:
+    """Return the t whose two-sided p-value is given, by bisection."""
+    low, high = 0.0, 1.0
+    while t_two_sided(high, df) > p_value:
+        high *= 2
+    for _ in range(80):
+        middle = (low + high) / 2
+        low, high = (middle, high) if t_two_sided(middle, df) > p_value else (low, middle)
+    return high
+
+
+def _beta_share(x: float, a: float, b: float) -> float:
+    """Return the regularised incomplete beta function, summed as a series of positive terms."""
+    if x <= 0:
+        return 0.0
+    if x > (a + 1) / (a + b + 2):  # beyond, the series of the complement is the quick one
+        return 1 - _beta_share(1 - x, b, a)
+    log_front = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x)
+    term, total, n = 1 / a, 0.0, 0
+    while term > 1e-17 * total:
+        total += term
+        n += 1
+        term *= (a + b + n - 1) / (a + n) * x
+    return math.exp(log_front) * total
+
+
+def _bootstrap_sums(
+    statistics: Statistics, generator: Generator, resamplings: int
+) -> Float[np.ndarray, "resamplings k"]:
+    """Sum the statistics of corpora of the same size drawn with replacement, by how often each segment was drawn."""
+    size, sums = len(statistics), []
+    for rows in _chunks(resamplings, size):
+        drawn = generator.integers(size, size=(rows, size)) + size * np.arange(rows)[:, None]
+        counts = np.bincount(drawn.ravel(), minlength=rows * size).reshape(rows, size)
+        sums.append(counts.astype(np.float64) @ statistics)
+    return np.concatenate(sums)
+
+
+def _chunks(resamplings: int, segments: int) -> Iterator[int]:
+    step = max(1, _CELLS // segments)
+    return (min(step, resamplings - start) for start in range(0, resamplings, step))
+
+
+def _delta(baseline: Statistics, system: Statistics, aggregate: Aggregate) -> float:
+    if len(baseline) != len(system) or not len(baseline):
+        sizes = f"{len(baseline)} and {len(system)} segments"
+        raise RegardError(f"Paired test: got {sizes}, want the same segments from both systems, at least 1.")
+    values = aggregate(np.stack([baseline.sum(0), system.sum(0)]))
+    return float(values[1] - values[0])
+
+
+def _is_as_large(drawn: np.ndarray, delta: float) -> np.ndarray:
+    return np.asarray(~(np.abs(drawn) < abs(delta) - _TIE))  # so that NaN, an undefined score, is never evidence
+
+
+def _p_value(drawn: np.ndarray, delta: float) -> float:
+    # The measured outcome counts as one of the draws: a drawn p-value is never 0.
+    return float((_is_as_large(drawn, delta).sum() + 1) / (len(drawn) + 1))
+
+
+def _middle(values: np.ndarray) -> tuple[float, float] | None:
+    defined = values[~np.isnan(values)]
+    if not len(defined):
+        return None
+    low, high = np.quantile(defined, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return float(low), float(high)
+
+
+def _scores(values: Sequence[float]) -> Float[np.ndarray, " seeds"]:
+    if len(values) < 2 or not np.isfinite(values).all():
+        raise RegardError(
+            f"Test over seeds: got the scores {list(values)}, want at least 2 finite ones of each system."
+        )
+    return np.asarray(values, dtype=np.float64)

@@ -1,0 +1,132 @@
+"""Curves over training, beam width or sentence length, each with its spread over seeds."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from regard.pictures.colours import FAINT, INK, QUIET, SERIES
+from regard.pictures.fonts import Typeface, typeface
+
+Seed = tuple[Sequence[float] | Sequence[str], Sequence[float]]
+"""The x and y values of one seed; texts as x are categories, such as sentence lengths "1-5", "6-10"."""
+Series = Mapping[str, Sequence[Seed]]
+"""Label -> one (x, y) per seed."""
+
+_DASHES = (
+    "-",
+    (0, (5, 1.5)),
+    (0, (1, 1.2)),
+    (0, (6, 1.5, 1.5, 1.5)),
+    (0, (3, 1)),
+    (0, (8, 2)),
+    (0, (2, 2)),
+    (0, (4, 4)),
+)
+_MARKERS = "os^DvPX*"
+_FEW = 12  # points that get a marker each
+
+
+def draw_curves(
+    panels: Mapping[str, Series],
+    *,
+    x_label: str,
+    title: str = "",
+    is_same_scale: bool = False,
+    spread: Literal["range", "deviation"] = "range",
+) -> Figure:
+    """Draw one panel per quantity, {heading: {label: seeds}}; a label has the same colour and dashes in every panel.
+
+    The strong line is the mean over seeds, the band their range or one standard deviation, the thin lines the seeds.
+    Nothing is averaged where a seed has no value.
+    """
+    labels = list(dict.fromkeys(label for series in panels.values() for label in series))
+    face = typeface([*labels, *panels, title, x_label])
+    figure = Figure(figsize=(max(5.2, 4.2 * len(panels)), 3.6 + 0.22 * ((len(labels) + 3) // 4)), layout="constrained")
+    grid = figure.subplots(1, len(panels), sharey=is_same_scale, squeeze=False)[0]
+    for axes, (heading, series) in zip(grid, panels.items(), strict=True):
+        _axes(axes, heading, x_label=x_label, face=face)
+        _draw(axes, series, labels=labels, spread=spread)
+    if title:
+        figure.suptitle(face.show(title), fontproperties=face.properties(12), x=0.01, ha="left", parse_math=False)
+    if len(labels) > 1:
+        _legend(figure, labels, face)
+    return figure
+
+
+def _draw(axes: Axes, series: Series, *, labels: list[str], spread: str) -> None:
+    categories = list(
+        dict.fromkeys(x for seeds in series.values() for xs, _ in seeds for x in xs if isinstance(x, str))
+    )
+    for label, seeds in series.items():
+        look = _look(labels.index(label))
+        curves = [_curve(xs, ys, categories) for xs, ys in seeds]
+        if len(curves) > 1:
+            for xs, ys in curves:
+                axes.plot(xs, ys, color=look["color"], linewidth=0.6, alpha=0.45)
+        x, y = _stack(curves)
+        if len(curves) > 1 and len(x):
+            low, high = _band(y, spread)
+            axes.fill_between(x, low, high, color=look["color"], alpha=0.18, linewidth=0)
+        axes.plot(x, y.mean(axis=0), **{**look, "marker": look["marker"] if len(x) <= _FEW else ""})
+    if categories:
+        axes.set_xticks(range(len(categories)), categories)
+
+
+def _curve(xs: Sequence[Any], ys: Sequence[float], categories: list[str]) -> tuple[np.ndarray[Any, Any], ...]:
+    places = [categories.index(x) if isinstance(x, str) else x for x in xs]
+    return np.asarray(places, dtype=float), np.asarray(ys, dtype=float)
+
+
+def _stack(curves: list[tuple[np.ndarray[Any, Any], ...]]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    common = sorted(set.intersection(*(set(xs.tolist()) for xs, _ in curves)))
+    rows = [[dict(zip(xs.tolist(), ys.tolist(), strict=True))[x] for x in common] for xs, ys in curves]
+    return np.array(common), np.array(rows)
+
+
+def _band(y: np.ndarray[Any, Any], spread: str) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    if spread == "range":
+        return y.min(axis=0), y.max(axis=0)
+    mean, deviation = y.mean(axis=0), y.std(axis=0, ddof=1)
+    return mean - deviation, mean + deviation
+
+
+def _look(index: int) -> dict[str, Any]:
+    # Colour, dashes and marker all differ: one of them survives any printer and any eye.
+    return {
+        "color": SERIES[index % len(SERIES)],
+        "linestyle": _DASHES[index % len(_DASHES)],
+        "marker": _MARKERS[index % len(_MARKERS)],
+        "linewidth": 1.9,
+        "markersize": 4.5,
+    }
+
+
+def _axes(axes: Axes, heading: str, *, x_label: str, face: Typeface) -> None:
+    axes.set_title(face.show(heading), fontproperties=face.properties(10), loc="left", color=INK, parse_math=False)
+    axes.set_xlabel(face.show(x_label), fontproperties=face.properties(9), color=QUIET, parse_math=False)
+    axes.tick_params(labelsize=8.5, color=FAINT, labelcolor=QUIET, labelleft=True)
+    axes.grid(axis="y", color=FAINT, linewidth=0.5)
+    axes.set_axisbelow(True)
+    for side, spine in axes.spines.items():
+        spine.set_visible(side == "bottom")
+        spine.set_color(FAINT)
+
+
+def _legend(figure: Figure, labels: list[str], face: Typeface) -> None:
+    handles = [Line2D([], [], **_look(index)) for index in range(len(labels))]
+    # One column per label up to four; figure.legend reads labels that begin with "_" too when the handles are given.
+    legend = figure.legend(
+        handles,
+        [face.show(label) for label in labels],
+        loc="outside lower left",
+        ncols=min(4, len(labels)),
+        prop=face.properties(9),
+        frameon=False,
+        handlelength=3.2,
+    )
+    for text in legend.get_texts():
+        text.set_parse_math(False)

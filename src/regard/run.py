@@ -1,0 +1,205 @@
+"""A run is a directory; this is the only code that knows its file names."""
+
+import json
+import os
+import platform
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import regard
+from regard.config import Config, resolve
+from regard.data.tokenizers import TokenizerPair
+from regard.errors import RegardError
+
+if TYPE_CHECKING:
+    from regard.models.seq2seq import Seq2Seq
+    from regard.types import Tensor
+
+FORMAT = 1
+"""Raised when an older regard could not read a run any more."""
+
+
+class Run:
+    """What a training leaves behind: configuration, tokenizers, log, weights, evaluations and examples."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @classmethod
+    def create(cls, path: Path, config: Config, tokenizers: TokenizerPair, *, corpus_sha256: str) -> "Run":
+        """Make the directory whole or not at all; refuse one that exists."""
+        if path.exists():
+            raise RegardError(f"{path}: exists already. Choose another directory with --run, or remove it.")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        making = Path(tempfile.mkdtemp(prefix=f".{path.name}-", dir=path.parent))
+        try:
+            making.chmod(0o755)
+            _write_json(making / "config.json", config.model_dump(mode="json"))
+            tokenizers.save(making)
+            _write_json(making / "run.json", _description(config, tokenizers, corpus_sha256))
+            making.rename(path)
+        except OSError as error:
+            raise RegardError(f"{path}: cannot be written ({error.strerror}).") from None
+        finally:
+            shutil.rmtree(making, ignore_errors=True)
+        return cls(path)
+
+    @classmethod
+    def open(cls, path: str | Path) -> "Run":
+        """Open a run of this format; say what is wrong with anything else."""
+        run = cls(Path(path))
+        if not run.path.is_dir():
+            raise RegardError(f"{path}: no such run. `regard train` makes one.")
+        if not (run.path / "run.json").is_file():
+            raise RegardError(f"{path}: not a run, since it has no run.json.")
+        found = run.description.get("format")
+        if found != FORMAT:
+            raise RegardError(f"{path}: format {found!r}, but regard {regard.__version__} reads format {FORMAT}.")
+        return run
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """Format, versions, seed, corpus and status."""
+        return _read_json(self.path / "run.json")
+
+    def describe(self, **changes: Any) -> None:
+        """Change entries of the description."""
+        _write_json(self.path / "run.json", self.description | changes)
+
+    @cached_property
+    def config(self) -> Config:
+        """The experiment, fully resolved."""
+        return resolve(_read_json(self.path / "config.json"), where=str(self.path / "config.json"))
+
+    @cached_property
+    def tokenizers(self) -> TokenizerPair:
+        """The tokenizers of both sides."""
+        return TokenizerPair.load(self.path, self.config.tokenizer)
+
+    def log(self, record: Mapping[str, Any]) -> None:
+        """Add a line to the log."""
+        with (self.path / "log.jsonl").open("a", encoding="utf-8") as log:
+            log.write(json.dumps(record) + "\n")
+
+    def events(self) -> Iterator[dict[str, Any]]:
+        """Read the log; a last line cut short by a crash is passed over."""
+        log = self.path / "log.jsonl"
+        for line in log.read_text(encoding="utf-8").splitlines() if log.exists() else ():
+            try:
+                yield json.loads(line)
+            except json.JSONDecodeError:
+                continue
+
+    def save_weights(self, weights: "Mapping[str, Tensor]", name: str = "best", **metadata: str) -> None:
+        """Store tensors as NAME.safetensors, atomically."""
+        from safetensors.torch import save_file
+
+        target = self.path / f"{name}.safetensors"
+        partial = target.with_suffix(".partial")
+        save_file({key: value.contiguous() for key, value in weights.items()}, partial, metadata=metadata)
+        os.replace(partial, target)
+
+    def load_weights(self, name: str = "best") -> "tuple[dict[str, Tensor], dict[str, str]]":
+        """Read NAME.safetensors: the tensors and what was noted beside them."""
+        from safetensors import SafetensorError, safe_open
+
+        path = self.path / f"{name}.safetensors"
+        if not path.is_file():
+            raise RegardError(f"{path}: not there yet. `regard resume {self.path}` goes on with the training.")
+        try:
+            with safe_open(path, framework="pt") as file:
+                return {key: file.get_tensor(key) for key in file.keys()}, file.metadata() or {}  # noqa: SIM118
+        except SafetensorError as error:
+            raise RegardError(f"{path}: damaged ({error}).") from None
+
+    def model(self) -> "Seq2Seq":
+        """Build the model with its best weights, ready to translate."""
+        import torch
+
+        from regard.models.build import build_model
+
+        weights, _ = self.load_weights("best")
+        pair = self.tokenizers
+        model = build_model(self.config.model, source_words=pair.source.size, target_words=pair.target.size)
+        with torch.no_grad():
+            for name, parameter in model.named_parameters():
+                if name not in weights or weights[name].shape != parameter.shape:
+                    raise RegardError(f"{self.path / 'best.safetensors'}: does not fit config.json at '{name}'.")
+                parameter.copy_(weights[name])
+        return model.eval()
+
+    @property
+    def examples(self) -> Path:
+        """Where attention diagrams go."""
+        return self.path / "examples"
+
+    def save_evaluation(self, name: str, evaluation: Mapping[str, Any]) -> Path:
+        """Store an evaluation as JSON."""
+        folder = self.path / "evaluations"
+        folder.mkdir(exist_ok=True)
+        _write_json(folder / f"{name}.json", evaluation)
+        return folder / f"{name}.json"
+
+    def evaluations(self) -> dict[str, dict[str, Any]]:
+        """Read all stored evaluations by name."""
+        return {path.stem: _read_json(path) for path in sorted((self.path / "evaluations").glob("*.json"))}
+
+
+def free_path(folder: Path, name: str) -> Path:
+    """Return FOLDER/NAME, or FOLDER/NAME-2 and so on if that exists."""
+    path, number = folder / name, 1
+    while path.exists():
+        number += 1
+        path = folder / f"{name}-{number}"
+    return path
+
+
+def _description(config: Config, tokenizers: TokenizerPair, corpus_sha256: str) -> dict[str, Any]:
+    import torch
+
+    return {
+        "format": FORMAT,
+        "status": "new",
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "regard": regard.__version__,
+        "commit": _commit(),
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
+        "seed": config.train.seed,
+        "corpus": config.data.corpus,
+        "corpus_sha256": corpus_sha256,
+        "source_vocabulary": tokenizers.source.size,
+        "target_vocabulary": tokenizers.target.size,
+    }
+
+
+def _commit() -> str | None:
+    command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "HEAD"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=5, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() or None
+
+
+def _write_json(path: Path, value: Mapping[str, Any]) -> None:
+    partial = path.with_name(path.name + ".partial")
+    partial.write_text(json.dumps(value, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    os.replace(partial, path)
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise RegardError(f"{path}: cannot be read as JSON ({error}).") from None
+    if not isinstance(value, dict):
+        raise RegardError(f"{path}: want a JSON object.")
+    return value

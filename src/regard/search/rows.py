@@ -1,0 +1,153 @@
+"""The rows a model is asked about: a few hypotheses of every sentence that is still open.
+
+A search keeps W hypotheses for each of B sentences: the places 0 .. B x W - 1, those of sentence b from b x W on.
+Only places that are alive cost a row of the model.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Generic
+
+import torch
+
+from regard.data.vocabulary import BOS, PAD
+from regard.errors import RegardError
+from regard.search.rules import NEVER, Rules, forbid_end, force, pad
+from regard.search.stepper import E, State, Step, Stepper, select
+from regard.types import Bool, Float, Int, Tensor
+
+IMPOSSIBLE = -1e9
+"""Log-probability of what the model finds impossible: finite, so that sums of it still compare."""
+
+Prefix = Sequence[Sequence[int]]
+"""The beginning of each sentence's translation as token ids; its log-probability and length count like any other."""
+
+Watch = Callable[[str, Tensor], None]
+"""Told the reason and the log-probabilities after each rule, the model's own first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rows(Generic[E]):
+    """What the model is asked about next."""
+
+    place: Int[Tensor, " R"]
+    row: Int[Tensor, " P"]
+    """The row of each place; 0 for a place that has none."""
+    seen: Int[Tensor, "R L"]
+    """BOS and the tokens so far."""
+    state: State
+    source: E
+
+    @property
+    def length(self) -> int:
+        """Length of the hypotheses after the next token."""
+        return self.seen.shape[1]
+
+
+class Expander(Generic[E]):
+    """Asks the model for continuations and applies the rules to them. Keeps nothing between calls."""
+
+    def __init__(
+        self,
+        model: Stepper[E],
+        source: E,
+        *,
+        width: int,
+        rules: Rules,
+        prefix: Prefix | None = None,
+        imposed: Float[Tensor, "B N T S"] | None = None,
+    ) -> None:
+        self.model = model
+        self.source = source
+        self.width = width
+        self.constraints = rules.constraints
+        self.sentences, self.device = source.is_token.shape[0], source.is_token.device
+        self.prefix = pad(prefix or [()] * self.sentences, self.device)
+        assert self.prefix.shape[0] == self.sentences
+        source_lengths = source.is_token.sum(dim=1)
+        begun = (self.prefix != PAD).sum(dim=1)
+        self.longest = torch.maximum(rules.longest.of(source_lengths), begun + 1)
+        self.shortest = torch.minimum(rules.shortest.of(source_lengths), self.longest)
+        self._short_until = int(self.shortest.max()) if self.sentences else 0
+        self.imposed = _checked(imposed, source.is_token)
+
+    def start(self) -> Rows[E]:
+        """Return the first row of every sentence."""
+        place = torch.arange(self.sentences, device=self.device) * self.width
+        source = self.source.select(place // self.width)
+        seen = torch.full_like(place, BOS)[:, None]
+        return Rows(place, self._inverse(place), seen, self.model.start(source), source)
+
+    def step(self, rows: Rows[E], watch: Watch | None = None) -> Step:
+        """Ask the model, and set the log-probability of what is not allowed to -inf."""
+        sentence, t = rows.place // self.width, rows.length - 1
+        imposed = None
+        if self.imposed is not None and t < self.imposed.shape[2]:
+            imposed = self.imposed[:, :, t].index_select(0, sentence)
+        stepped = self.model.step(rows.seen[:, -1], rows.state, rows.source, imposed)
+        log_probs = stepped.log_probs.clamp(min=IMPOSSIBLE)
+        forced = self.prefix[:, min(t, self.prefix.shape[1] - 1)].index_select(0, sentence)
+        given = log_probs.gather(1, forced[:, None]).squeeze(1)
+        tell = watch or (lambda reason, log_probs: None)
+        tell("model", log_probs)
+        log_probs[:, [PAD, BOS]] = NEVER
+        tell("not a word", log_probs)
+        for constraint in self.constraints:
+            constraint.forbid(log_probs, rows.seen)
+            tell(constraint.reason, log_probs)
+        if rows.length < self._short_until:
+            forbid_end(log_probs, rows.length < self.shortest.index_select(0, sentence))
+            tell("too short", log_probs)
+        if t < self.prefix.shape[1] - 1:
+            force(log_probs, forced, given)
+            tell("not the prefix", log_probs)
+        return Step(log_probs, stepped.weights, stepped.state)
+
+    def move(
+        self,
+        rows: Rows[E],
+        state: State,
+        *,
+        parent: Int[Tensor, " P"],
+        token: Int[Tensor, " P"],
+        is_alive: Bool[Tensor, " P"],
+    ) -> Rows[E]:
+        """Let every place continue the hypothesis of its parent with a token."""
+        place = self._places(is_alive, rows.place)
+        origin = rows.row[parent[place]]
+        seen = torch.cat((rows.seen[origin], token[place, None]), dim=1)
+        if place is rows.place:
+            return Rows(place, rows.row, seen, select(state, origin), rows.source)
+        source = self.source.select(place // self.width)
+        return Rows(place, self._inverse(place), seen, select(state, origin), source)
+
+    def _places(self, is_alive: Bool[Tensor, " P"], current: Int[Tensor, " R"]) -> Int[Tensor, " R2"]:
+        """Choose the places that get a row. A new choice copies the source, so up to 1/8 dead rows are carried along."""
+        is_open = is_alive.view(-1, self.width).any(dim=1, keepdim=True).expand(-1, self.width).reshape(-1)
+        counts = torch.stack((is_alive.sum(), is_alive[current].sum(), is_open.sum()))
+        alive, alive_now, in_open = counts.tolist()
+        if alive == alive_now and 8 * alive >= 7 * len(current) and alive:
+            return current
+        return (is_open if 8 * alive >= 7 * in_open else is_alive).nonzero().squeeze(1)
+
+    def _inverse(self, place: Int[Tensor, " R"]) -> Int[Tensor, " P"]:
+        row = torch.zeros(self.sentences * self.width, dtype=torch.long, device=self.device)
+        row[place] = torch.arange(len(place), device=self.device)
+        return row
+
+
+def _checked(
+    imposed: Float[Tensor, "B N T S"] | None, is_token: Bool[Tensor, "B S"]
+) -> Float[Tensor, "B N T S"] | None:
+    if imposed is None:
+        return None
+    (sentences, _, _, positions), (wanted, tokens) = imposed.shape, is_token.shape
+    if (sentences, positions) != (wanted, tokens):
+        raise RegardError(
+            f"search.imposed: got attention of {sentences} sentences over {positions} source tokens, "
+            f"want {wanted} sentences over {tokens}."
+        )
+    is_given = ~imposed.isnan()
+    if (is_given.any(dim=3) & ~is_given.all(dim=3)).any() or (imposed[is_given] < 0).any():
+        raise RegardError("search.imposed: want rows of weights >= 0, or of NaN alone where attention is computed.")
+    return imposed.to(is_token.device)

@@ -1,0 +1,123 @@
+"""A training as a user means it: corpus, tokenizers, run directory, checkpoints."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import torch
+
+from regard.config import Config
+from regard.data.batches import EncodedPairs
+from regard.data.corpus import Corpus, Recipe, Split
+from regard.data.tokenizers import Tokenizer, TokenizerPair
+from regard.errors import RegardError
+from regard.models.build import build_model
+from regard.run import Run
+from regard.training.events import Began, Ended, EpochEnded, Event
+from regard.training.trainer import Checkpoint, Trainer
+
+
+@dataclass(frozen=True)
+class EncodedCorpus:
+    """A corpus as its tokenizers see it, anew for each epoch where subword dropout is on."""
+
+    corpus: Corpus
+    tokenizers: TokenizerPair
+    dropout: float
+    seed: int
+
+    def epoch(self, number: int) -> EncodedPairs:
+        """Return the training pairs as this epoch sees them."""
+        if not self.dropout:
+            return self._plain
+        train = self.corpus["train"]
+        sides = ((self.tokenizers.source, train.sources, 0), (self.tokenizers.target, train.targets, 1))
+        source, target = (self._sample(tokenizer, texts, number, side) for tokenizer, texts, side in sides)
+        return EncodedPairs.of(source, target)
+
+    def _sample(self, tokenizer: Tokenizer, texts: tuple[str, ...], epoch: int, side: int) -> list[list[int]]:
+        seed = (self.seed * 1_000_003 + epoch) * 2 + side
+        return tokenizer.sample_all(texts, dropout=self.dropout, seed=seed % 2**31)
+
+    @cached_property
+    def _plain(self) -> EncodedPairs:
+        return encode_split(self.corpus["train"], self.tokenizers)
+
+    @cached_property
+    def validation(self) -> EncodedPairs:
+        """Return the validation pairs."""
+        return encode_split(self.corpus["validation"], self.tokenizers)
+
+
+def encode_split(split: Split, tokenizers: TokenizerPair) -> EncodedPairs:
+    """Turn a split into token ids."""
+    return EncodedPairs.of(
+        [tokenizers.source.encode(text) for text in split.sources],
+        [tokenizers.target.encode(text) for text in split.targets],
+    )
+
+
+class Session:
+    """One training bound to its run directory; every event has reached the disk when it is yielded."""
+
+    def __init__(self, run: Run, corpus: Corpus, *, should_stop: Callable[[], bool] = lambda: False) -> None:
+        self.run = run
+        self.corpus = corpus
+        config = run.config
+        torch.manual_seed(config.train.seed)
+        pair = run.tokenizers
+        model = build_model(config.model, source_words=pair.source.size, target_words=pair.target.size)
+        data = EncodedCorpus(corpus, pair, config.tokenizer.dropout, config.train.seed)
+        self.trainer = Trainer(model, data, config.train, should_stop=should_stop)
+
+    @classmethod
+    def begin(cls, config: Config, path: Path, *, should_stop: Callable[[], bool] = lambda: False) -> "Session":
+        """Load the corpus, train the tokenizers and make the run directory."""
+        corpus = load_corpus(config)
+        train = corpus["train"]
+        tokenizers = TokenizerPair.train(config.tokenizer, train.sources, train.targets)
+        run = Run.create(path, config, tokenizers, corpus_sha256=corpus.sha256)
+        return cls(run, corpus, should_stop=should_stop)
+
+    @classmethod
+    def resume(cls, run: Run, *, should_stop: Callable[[], bool] = lambda: False) -> "Session":
+        """Take up a run where its last checkpoint was written."""
+        if run.description["status"] == "finished":
+            raise RegardError(f"{run.path}: finished; there is nothing to resume.")
+        corpus = load_corpus(run.config)
+        if corpus.sha256 != run.description["corpus_sha256"]:
+            raise RegardError(f"{run.path}: the corpus has changed since this run began; train a new one.")
+        session = cls(run, corpus, should_stop=should_stop)
+        if (run.path / "last.safetensors").exists():
+            tensors, metadata = run.load_weights("last")
+            session.trainer.restore(Checkpoint(tensors, metadata["progress"]))
+        return session
+
+    def fit(self) -> Iterator[Event]:
+        """Train, keep the log and the checkpoints."""
+        self.run.describe(status="training")
+        for event in self.trainer.fit():
+            if isinstance(event, EpochEnded):
+                self._keep(event)
+            if isinstance(event, Ended):
+                if event.reason == "interrupted":
+                    self._save_last()
+                self.run.describe(status="finished" if event.reason in ("finished", "patience") else event.reason)
+            self.run.log(event.record())
+            yield event
+
+    def _keep(self, event: EpochEnded) -> None:
+        if event.is_best:
+            self.run.save_weights(self.trainer.weights(), "best", epoch=str(event.epoch))
+        self._save_last()
+
+    def _save_last(self) -> None:
+        checkpoint = self.trainer.checkpoint()
+        self.run.save_weights(checkpoint.tensors, "last", progress=checkpoint.progress)
+
+
+def load_corpus(config: Config) -> Corpus:
+    """Make or read the corpus of an experiment."""
+    assert isinstance(config.data, Recipe)
+    return config.data.load()
