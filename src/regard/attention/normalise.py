@@ -1,5 +1,7 @@
 """From scores to weights. A score of -inf always becomes a weight of exactly 0."""
 
+from collections.abc import Callable
+
 import entmax
 import torch
 
@@ -24,7 +26,7 @@ def entmax15(scores: Float[Tensor, "*any S"]) -> Float[Tensor, "*any S"]:
     return _sparse(entmax.entmax15, scores)
 
 
-def _sparse(transform: "type[object]", scores: Tensor) -> Tensor:
+def _sparse(transform: Callable[..., Tensor], scores: Tensor) -> Tensor:
     is_out = scores == float("-inf")
-    weights: Tensor = transform(scores.masked_fill(is_out, LOWEST), dim=-1)  # type: ignore[call-arg,assignment]
+    weights = transform(scores.masked_fill(is_out, LOWEST), dim=-1)
     return weights.masked_fill(is_out, 0.0)

@@ -1,14 +1,11 @@
 """``regard data``: which corpora there are, and getting their files."""
 
-from typing import TYPE_CHECKING
+from typing import get_args
 
 import click
 
 from regard.errors import RegardError, did_you_mean
 from regard.parts import CORPORA
-
-if TYPE_CHECKING:
-    from regard.data.multi30k import Multi30k
 
 
 @click.group()
@@ -23,7 +20,7 @@ def list_corpora() -> None:
     for name in CORPORA:
         click.echo(f"{name:{width}}  {CORPORA.summary(name)}")
         if name == "multi30k":
-            click.echo(f"{'':{width}}  {_whereabouts(_recipe('de', 'en'))}")
+            click.echo(f"{'':{width}}  {_whereabouts()}")
 
 
 @data.command()
@@ -36,40 +33,34 @@ def fetch(corpus: str, source: str, target: str, everything: bool) -> None:
     CORPORA.place(corpus)
     if corpus != "multi30k":
         raise RegardError(f"Corpus '{corpus}' has nothing to fetch; only multi30k is downloaded.")
-    from regard.data.multi30k import fetch as fetch_file
+    from regard.data import multi30k
 
-    for name in _names(_recipe(source, target), everything=everything):
-        click.echo(fetch_file(name))
+    for name in _names(source, target, everything=everything):
+        click.echo(multi30k.fetch(name))
 
 
-def _recipe(source: str, target: str) -> "Multi30k":
-    from typing import get_args
+def _names(source: str, target: str, *, everything: bool) -> list[str]:
+    from regard.data import multi30k
 
-    from regard.data.multi30k import Language, Multi30k
-
+    languages = get_args(multi30k.Language)
     for option, language in (("--source", source), ("--target", target)):
-        if language not in get_args(Language):
-            raise RegardError(f"{option}: got '{language}'. {did_you_mean(language, get_args(Language))}")
+        if language not in languages:
+            raise RegardError(f"{option}: got '{language}'. {did_you_mean(language, languages)}")
     if source == target:
         raise RegardError(f"--target: got '{target}', the source language too, want another.")
-    return Multi30k.model_validate({"source": source, "target": target})
+    known = multi30k.parts(source, target).values() if everything else multi30k.FILES.values()
+    return [f"{part}.{language}" for part in dict.fromkeys(known) for language in (source, target)]
 
 
-def _names(recipe: "Multi30k", *, everything: bool) -> list[str]:
-    from regard.data.multi30k import FILES
+def _whereabouts() -> str:
+    from regard.data import multi30k
 
-    parts = dict.fromkeys(recipe.parts().values() if everything else FILES.values())
-    return [f"{part}.{language}" for part in parts for language in (recipe.source, recipe.target)]
-
-
-def _whereabouts(recipe: "Multi30k") -> str:
-    from regard.data.multi30k import find, folders
-
-    names = _names(recipe, everything=False)
+    names = _names("de", "en", everything=False)
     try:
-        found = [path for path in map(find, names) if path]
+        found = [path for path in map(multi30k.find, names) if path]
     except RegardError as error:
         return str(error)
     if len(found) == len(names):
-        return f"found in {', '.join(dict.fromkeys(str(path.parent) for path in found))}"
-    return f"{len(found)} of {len(names)} files found in {', '.join(map(str, folders()))}; `regard data fetch multi30k` downloads them"
+        return f"Its files are in {', '.join(dict.fromkeys(str(path.parent) for path in found))}."
+    places = ", ".join(map(str, multi30k.folders()))
+    return f"{len(found)} of its {len(names)} files are in {places}; `regard data fetch multi30k` downloads the others."

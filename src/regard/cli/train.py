@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING
 import click
 
 from regard.cli.terminal import bar, say
+from regard.errors import RegardError
 
 if TYPE_CHECKING:
+    from regard.config import Config
+    from regard.training.events import Began, Ended, EpochEnded, Stepped
     from regard.training.session import Session
 
 
@@ -21,13 +24,16 @@ if TYPE_CHECKING:
 @click.argument("overrides", nargs=-1, metavar="[KEY=VALUE]...")
 @click.option("--run", "path", type=click.Path(path_type=Path), help="Directory to make; default: runs/EXPERIMENT.")
 def train(experiment: str, overrides: tuple[str, ...], path: Path | None) -> None:
-    """Train a preset or a FILE.toml; `regard list presets` shows what there is."""
+    """Train a preset or a FILE.toml, then score it and draw its attention.
+
+    EXPERIMENT is a name from `regard list presets` or a file. KEY=VALUE changes the configuration, for example
+    model.attention=additive train.minutes=5; `regard list keys` shows every key.
+    """
     from regard.config import load_config
     from regard.run import free_path
 
     config = load_config(experiment, overrides)
-    path = path or free_path(Path("runs"), Path(experiment).stem)
-    train_run(config, path)
+    train_run(config, path or free_path(Path("runs"), Path(experiment).stem))
 
 
 @click.command()
@@ -39,18 +45,99 @@ def resume(run: Path) -> None:
 
     with interrupts() as stop:
         session = Session.resume(Run.open(run), should_stop=stop.is_set)
-        _finish(session) if _watch(session) else None
+        is_finished = watch(session)
+    if is_finished:
+        show_results(session)
 
 
-def train_run(config: "Config", path: Path) -> bool:
-    """Train, evaluate and draw; say whether it came to its end."""
+def train_run(config: "Config", path: Path) -> "Session | None":
+    """Train, score and draw; return the session if it came to its end."""
     from regard.training.session import Session
 
     with interrupts() as stop:
+        say(f"corpus {config.data.corpus}, attention {config.model.attention}, decoder {config.model.decoder} -> {path}")
         session = Session.begin(config, path, should_stop=stop.is_set)
         for note in session.corpus.notes:
             say(note)
-        is_finished = _watch(session)
+        is_finished = watch(session)
     if is_finished:
-        _finish(session)
+        show_results(session)
+    return session if is_finished else None
+
+
+@contextmanager
+def interrupts() -> Iterator[threading.Event]:
+    """Turn the first Ctrl-C into a request to stop after the current step; a second one stops at once."""
+    stop = threading.Event()
+    before = signal.getsignal(signal.SIGINT)
+
+    def ask(*_: object) -> None:
+        stop.set()
+        signal.signal(signal.SIGINT, before)
+        say("stopping after this step ...")
+
+    signal.signal(signal.SIGINT, ask)
+    try:
+        yield stop
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def watch(session: "Session") -> bool:
+    """Show a training as it goes; say whether it came to its end."""
+    from regard.training.events import Began, Ended, EpochEnded, Stepped
+
+    is_finished = False
+    with bar(counts=False) as progress:
+        task = progress.add_task("training", total=1.0, note="")
+        for event in session.fit():
+            if isinstance(event, Began):
+                say(_opening(event))
+            elif isinstance(event, Stepped):
+                progress.update(task, completed=event.progress, note=_now(event))
+            elif isinstance(event, EpochEnded):
+                say(_epoch(event))
+            elif isinstance(event, Ended):
+                is_finished = _close(event, session)
     return is_finished
+
+
+def _opening(event: "Began") -> str:
+    left_out = f" ({event.left_out:,} empty or too long left out)" if event.left_out else ""
+    return (
+        f"{event.parameters:,} parameters, {event.training_pairs:,} pairs{left_out}, {event.steps_per_epoch:,} steps an "
+        f"epoch, {event.precision} on {event.device}, {event.threads} threads"
+    )
+
+
+def _now(event: "Stepped") -> str:
+    loss = event.nats_per_token
+    speed = f"{event.tokens_per_second:,.0f} tokens/s"
+    return f"step {event.step} epoch {event.epoch} loss {loss:.3f} ppl {math.exp(min(loss, 50)):.2f} {speed}"
+
+
+def _epoch(event: "EpochEnded") -> str:
+    validation = event.validation_nats_per_token
+    return (
+        f"epoch {event.epoch:>3}  training loss {event.train_nats_per_token:.3f}  validation loss {validation:.3f} "
+        f"(perplexity {math.exp(min(validation, 50)):.2f})  {event.tokens_per_second:,.0f} tokens/s  "
+        f"{event.seconds:,.0f} s{'  best so far' if event.is_best else ''}"
+    )
+
+
+def _close(event: "Ended", session: "Session") -> bool:
+    path = session.run.path
+    if event.reason == "interrupted":
+        say(f"stopped at step {event.step}; go on with: regard resume {path}")
+    elif event.reason == "diverged":
+        raise RegardError(
+            f"{path}: the loss at step {event.step + 1} is not a number; the last good checkpoint is kept. "
+            "Try a lower train.learning_rate."
+        )
+    elif event.reason == "patience":
+        say(f"no lower validation loss for {session.run.config.train.patience} epochs: done")
+    return event.reason in ("finished", "patience")
+
+
+def show_results(session: "Session") -> None:
+    """Score the test split, draw attention, and say what to try next."""

@@ -64,3 +64,9 @@ class Recipe(DataConfig, ABC):
     @abstractmethod
     def load(self) -> Corpus:
         """Make or read the corpus."""
+
+
+def load_corpus(data: DataConfig) -> Corpus:
+    """Make or read the corpus that a configuration asks for."""
+    assert isinstance(data, Recipe)
+    return data.load()

@@ -8,17 +8,18 @@ import gzip
 import hashlib
 import http.client
 import os
-import shutil
 import sys
-import tempfile
 import urllib.request
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Literal
 
 from pydantic import model_validator
+from rich.console import Console
+from rich.progress import Progress
 
 from regard.data.corpus import Corpus, Recipe, Split
+from regard.data.tokenizers import write_atomically
 from regard.data.words import clean
 from regard.errors import RegardError
 
@@ -77,20 +78,17 @@ class Multi30k(Recipe):
         """Read training, validation and test data; the other test sets are read when they are asked for."""
         return Corpus("multi30k", _Splits(self))
 
-    def parts(self) -> dict[str, str]:
-        """Return the splits that both languages have and the beginnings of their files' names."""
-        tests = {part: part for part in dict.fromkeys(name.partition(".")[0] for name in SHA256) if "_" in part}
-        parts = FILES | tests
-        return {
-            split: part
-            for split, part in parts.items()
-            if f"{part}.{self.source}" in SHA256 and f"{part}.{self.target}" in SHA256
-        }
-
     def read(self, part: str) -> Split:
         """Read one part in both languages, downloading it if need be."""
         sources, targets = (_lines(fetch(f"{part}.{side}", self.directory)) for side in (self.source, self.target))
         return Split(sources, targets)
+
+
+def parts(source: str, target: str) -> dict[str, str]:
+    """Return the splits that both languages have, and the beginnings of their files' names."""
+    tests = {part: part for name in SHA256 if (part := name.partition(".")[0]).startswith("test")}
+    known = (FILES | tests).items()
+    return {split: part for split, part in known if {f"{part}.{source}", f"{part}.{target}"} <= SHA256.keys()}
 
 
 class _Splits(Mapping[str, Split]):
@@ -98,7 +96,7 @@ class _Splits(Mapping[str, Split]):
 
     def __init__(self, recipe: Multi30k) -> None:
         self._recipe = recipe
-        self._parts = recipe.parts()
+        self._parts = parts(recipe.source, recipe.target)
         self._read = {part: recipe.read(part) for part in FILES.values()}
 
     def __getitem__(self, name: str) -> Split:
@@ -127,7 +125,7 @@ def find(name: str, directory: str = "") -> Path | None:
     for folder in folders(directory):
         path = folder / f"{name}.gz"
         if os.path.isfile(path):  # unlike Path.is_file, also False where the user may not look
-            _check(path, name)
+            _check(_read(path), name, where=str(path))
             return path
     return None
 
@@ -156,61 +154,51 @@ def cache() -> Path:
     return Path.home() / ".cache" / "regard"
 
 
-def _check(path: Path, name: str, *, called: str = "") -> None:
-    try:
-        found = hashlib.sha256(path.read_bytes()).hexdigest()
-    except OSError as error:
-        raise RegardError(f"{path}: cannot read the file ({error.strerror}).") from None
+def _check(content: bytes, name: str, *, where: str) -> None:
+    found = hashlib.sha256(content).hexdigest()
     if found != SHA256[name]:
         raise RegardError(
-            f"{called or path}: the file is damaged or another version, and not used: its sha256 is {found}, "
-            f"want {SHA256[name]}. {'Try again later.' if called else 'Delete or replace it.'}"
+            f"{where}: not used, since it is damaged or another version: its sha256 is {found}, want {SHA256[name]}."
         )
 
 
-def _download(name: str, searched: list[Path]) -> Path:
-    url, folder = f"{BASE_URL}/{name}.gz", searched[-1]
-    partial = _temporary_file(folder, name)
+def _read(path: Path) -> bytes:
     try:
-        _copy(url, partial)
-        _check(partial, name, called=url)
-        os.replace(partial, folder / f"{name}.gz")
+        return path.read_bytes()
+    except OSError as error:
+        raise RegardError(f"{path}: cannot read the file ({error.strerror}).") from None
+
+
+def _download(name: str, searched: list[Path]) -> Path:
+    url, path = f"{BASE_URL}/{name}.gz", searched[-1] / f"{name}.gz"
+    try:
+        content = _get(url)
     except (OSError, http.client.HTTPException) as error:
         raise RegardError(
             f"multi30k: {name}.gz is not in {' or '.join(map(str, searched))}, and cannot be downloaded from {url} "
-            f"({getattr(error, 'reason', None) or error or type(error).__name__}). Put the file into one of these "
-            "directories, or set REGARD_DATA to the directory that has it."
+            f"({getattr(error, 'reason', None) or error}). Put the file into one of these directories, "
+            "or set REGARD_DATA to the directory that has it."
         ) from None
-    finally:
-        partial.unlink(missing_ok=True)
-    return folder / f"{name}.gz"
-
-
-def _temporary_file(folder: Path, name: str) -> Path:
+    _check(content, name, where=url)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        handle, partial = tempfile.mkstemp(prefix=f"{name}.", suffix=".partial", dir=folder)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, content)
     except OSError as error:
         raise RegardError(
-            f"multi30k: cannot write {name}.gz into the cache {folder} ({error.strerror}). "
-            "Set XDG_CACHE_HOME to another directory, or REGARD_DATA to one that has the files."
+            f"{path}: cannot write the file ({error.strerror}). Set XDG_CACHE_HOME to another directory for the cache."
         ) from None
-    os.close(handle)
-    return Path(partial)
+    return path
 
 
-def _copy(url: str, path: Path) -> None:
-    from rich.console import Console  # noqa: PLC0415
-    from rich.progress import Progress  # noqa: PLC0415
-
+def _get(url: str) -> bytes:
     console = Console(stderr=True)
     with (
         urllib.request.urlopen(url, timeout=TIMEOUT_SECONDS) as response,
-        path.open("wb") as file,
         Progress(console=console, transient=True, disable=not console.is_terminal) as progress,
     ):
         size = int(response.headers.get("Content-Length") or 0)
-        shutil.copyfileobj(progress.wrap_file(response, total=size, description=url.rpartition("/")[2]), file)
+        chunks = progress.wrap_file(response, total=size, description=url.rpartition("/")[2])
+        return b"".join(iter(lambda: chunks.read(1 << 16), b""))
 
 
 def _lines(path: Path) -> tuple[str, ...]:

@@ -1,10 +1,12 @@
 """Subwords: frequent words whole, rare ones in pieces (BPE by sentencepiece), one model for both sides."""
 
 import io
-from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+import math
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache
+from itertools import pairwise
 from pathlib import Path
-from threading import Lock
 from typing import Any, ClassVar, Self
 
 import sentencepiece
@@ -15,7 +17,6 @@ from regard.data.vocabulary import BOS, EOS, PAD, SPECIALS, UNK
 from regard.data.words import BOUNDARY
 from regard.errors import RegardError
 
-_SEED_LOCK = Lock()
 _RESERVED = "▅"  # sentencepiece learns nothing from a line that has it
 _ERRORS_ONLY = 2
 _ANY_LENGTH = 1 << 30
@@ -82,20 +83,34 @@ class SubwordTokenizer(Tokenizer):
         return list(self._processor.encode([_spaced(text, lowercase=self.lowercase) for text in texts]))
 
     def sample_all(self, texts: Sequence[str], *, dropout: float, seed: int) -> list[list[int]]:
-        """Return the numbers of many texts with each merge skipped with probability `dropout` (BPE-dropout)."""
+        """Return the numbers of many texts, each merge of pieces skipped with probability `dropout` (BPE-dropout).
+
+        sentencepiece can do this too, but salts its random numbers anew in every process, and a resumed training must
+        see what an uninterrupted one would have seen.
+        """
         assert 0 <= dropout < 1
-        assert seed >= 0
         if dropout == 0:
             return self.encode_all(texts)
-        lines = [_spaced(text, lowercase=self.lowercase) for text in texts]
-        # sentencepiece seeds a generator per thread, when the thread first samples: a new seed needs a new thread.
-        with _SEED_LOCK, ThreadPoolExecutor(max_workers=1) as fresh_thread:
-            return fresh_thread.submit(self._sample, lines, dropout=dropout, seed=seed).result()
+        gaps = _gaps(dropout, random.Random(seed))
+        next_skip = next(gaps)  # merges that are made before one is skipped, counted over all texts
+        sampled = []
+        for text in texts:
+            ids: list[int] = []
+            for word in _spaced(text, lowercase=self.lowercase).split():
+                skipped: tuple[int, ...] = ()
+                pieces, merges = self._merges.cut(word, skipped)
+                while next_skip < merges:
+                    skipped += (next_skip,)
+                    next_skip += 1 + next(gaps)
+                    pieces, merges = self._merges.cut(word, skipped)
+                ids += pieces
+                next_skip -= merges
+            sampled.append(ids)
+        return sampled
 
-    def _sample(self, lines: list[str], *, dropout: float, seed: int) -> list[list[int]]:
-        sentencepiece.set_random_generator_seed(seed % (2**32 - 1))  # 2**32 - 1 itself means "at random"
-        encode = self._processor.encode
-        return list(encode(lines, enable_sampling=True, alpha=dropout, nbest_size=-1, num_threads=1))
+    @cached_property
+    def _merges(self) -> "_Merges":
+        return _Merges({self._processor.id_to_piece(i): i for i in range(len(SPECIALS), self.size)})
 
     def pieces(self, ids: Iterable[int]) -> list[str]:
         """Return one piece for each number."""
@@ -120,6 +135,43 @@ class SubwordTokenizer(Tokenizer):
         if specials != SPECIALS:
             raise RegardError(f"{path}: begins with the pieces {' '.join(specials)}, want {' '.join(SPECIALS)}.")
         return tokenizer
+
+
+class _Merges:
+    """Byte-pair encoding of single words as sentencepiece does it, with the merges that are to be skipped told."""
+
+    def __init__(self, ids: Mapping[str, int]) -> None:
+        self._ids = ids
+        self.cut = lru_cache(maxsize=1 << 18)(self._cut)
+
+    def _cut(self, word: str, skipped: tuple[int, ...]) -> tuple[list[int], int]:
+        """Return the numbers of a word's pieces, and how many merges came up, the skipped ones included."""
+        pieces = [*BOUNDARY, *word]
+        rank, never = self._ids.get, math.inf  # numbers grow in the order of learning
+        ranks = [rank(left + right, never) for left, right in pairwise(pieces)]
+        merges = 0
+        while (best := min(ranks, default=never)) < never:
+            at = ranks.index(best)
+            if merges in skipped:
+                ranks[at] = never
+            else:
+                pieces[at : at + 2] = [pieces[at] + pieces[at + 1]]
+                del ranks[at]
+                for i in range(max(at - 1, 0), min(at + 1, len(ranks))):
+                    ranks[i] = rank(pieces[i] + pieces[i + 1], never)
+            merges += 1
+        return self._numbers(pieces), merges
+
+    def _numbers(self, pieces: Iterable[str]) -> list[int]:
+        """Number the pieces; a run of unknown characters is one piece."""
+        ids = [self._ids.get(piece, UNK) for piece in pieces]
+        return [i for before, i in pairwise([PAD, *ids]) if not before == i == UNK]
+
+
+def _gaps(probability: float, generator: random.Random) -> Iterator[int]:
+    """Give how many times in a row something of this probability does not happen, again and again."""
+    while True:
+        yield int(math.log(1 - generator.random()) / math.log1p(-probability))
 
 
 def _spaced(text: str, *, lowercase: bool) -> str:

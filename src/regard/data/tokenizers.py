@@ -4,8 +4,10 @@ import json
 import os
 import unicodedata
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import ClassVar, Self
 
@@ -100,7 +102,8 @@ class _VocabularyTokenizer(Tokenizer):
     @classmethod
     def train(cls, config: TokenizerConfig, texts: Iterable[str]) -> Self:
         cut = cls(Vocabulary.build({}), config.lowercase).tokens
-        return cls(Vocabulary.of(map(cut, texts), minimum_count=config.minimum_count), config.lowercase)
+        counts = Counter(chain.from_iterable(map(cut, texts)))
+        return cls(Vocabulary.build(counts, minimum_count=config.minimum_count), config.lowercase)
 
     @property
     def size(self) -> int:

@@ -1,6 +1,5 @@
 """Vocabulary: tokens by number, the four special ones first."""
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -30,14 +29,6 @@ class Vocabulary:
         """Keep the tokens that are frequent enough: the most frequent first, equally frequent ones by the alphabet."""
         kept = [token for token, count in counts.items() if count >= minimum_count and token not in SPECIALS]
         return cls(SPECIALS + tuple(sorted(kept, key=lambda token: (-counts[token], token))))
-
-    @classmethod
-    def of(cls, sentences: Iterable[Iterable[str]], *, minimum_count: int = 1) -> Self:
-        """Count the tokens of sentences and build a vocabulary from the counts."""
-        counts: Counter[str] = Counter()
-        for sentence in sentences:
-            counts.update(sentence)
-        return cls.build(counts, minimum_count=minimum_count)
 
     @cached_property
     def _ids(self) -> dict[str, int]:

@@ -1,26 +1,27 @@
 """Keys of random length: the weight of ``v_a`` over resamplings, measured and in closed form.
 
-``k_i = lambda_i mu_i`` with orthonormal ``mu`` and ``lambda ~ N(1, beta)``, where beta is the variance. A query that is
-built from the clean ``mu`` scores ``c lambda / sqrt(d)``; one built from the noisy keys scores ``c lambda^2 / sqrt(d)``.
-Every other key scores 0, so the weights depend on two normal variables only and their moments are integrals over a plane.
+``k_i = lambda_i mu_i`` with orthonormal ``mu`` and ``lambda ~ N(1, beta)``, where beta is the variance. A query from
+the clean ``mu`` scores ``c lambda / sqrt(d)``; one from the noisy keys scores ``c lambda^2 / sqrt(d)``. Every other key
+scores 0, so the weights depend on two normal variables only, and their moments are integrals over a plane.
 """
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import numpy as np
 import torch
 
 from regard.attention.functional import attend
-from regard.types import Float, Tensor
+from regard.types import Tensor
 
 Array = np.ndarray
 Query = Literal["clean", "noisy"]
 HALF_WIDTH = 9.0
 """Standard deviations to each side: what lies beyond has probability 1e-19."""
-POINTS = 901
+POINTS = 601
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +66,30 @@ def two_heads(noise: Noise, query: Query) -> Moments:
     return _moments((chosen[:, None] + other[None, :]) / 2, density[:, None] * density[None, :])
 
 
+CLOSED_FORMS: dict[str, Callable[[Noise], Moments]] = {
+    "one clean": partial(one_query, query="clean"),
+    "one noisy": partial(one_query, query="noisy"),
+    "two clean": partial(two_heads, query="clean"),
+    "two noisy": partial(two_heads, query="noisy"),
+}
+
+
+def spreads(noise: Noise, count: int, seed: int) -> dict[str, tuple[float, float]]:
+    """Return the spread of the weight of ``v_a`` by construction: closed form, measured."""
+    draws = resample(noise, count, seed)
+    return {name: (moments(noise).spread, float(draws[name].std())) for name, moments in CLOSED_FORMS.items()}
+
+
 def resample(noise: Noise, count: int, seed: int) -> dict[str, Array]:
     """Draw the lengths ``count`` times and run the attention itself; weights of ``v_a`` by construction."""
     generator = torch.Generator().manual_seed(seed)
     lengths = 1 + math.sqrt(noise.beta) * torch.randn(count, noise.m, generator=generator, dtype=torch.float64)
     mu = torch.eye(noise.m, noise.d, dtype=torch.float64)
     keys = lengths[:, :, None] * mu
-    weights = lambda queries: _weights_of_a(noise.c * queries, keys)  # noqa: E731
+
+    def weights(directions: Tensor) -> Array:
+        return torch.func.vmap(attend)(noise.c * directions, keys, keys)[1][:, 0].numpy()
+
     clean_a, clean_b = mu[0].expand(count, -1), mu[1].expand(count, -1)
     return {
         "lambda": lengths[:, 0].numpy(),
@@ -86,12 +104,8 @@ def resample(noise: Noise, count: int, seed: int) -> dict[str, Array]:
 def spread_ratio(one: Array, two: Array) -> tuple[float, float]:
     """Return the ratio of two measured spreads and its standard error (delta method, both from the same draws)."""
     ratio = float(one.std() / two.std())
-    relative: Callable[[Array], Array] = lambda x: (x - x.mean()) ** 2 / (2 * x.var())  # noqa: E731
-    return ratio, ratio * float((relative(one) - relative(two)).std()) / math.sqrt(len(one))
-
-
-def _weights_of_a(queries: Float[Tensor, "n d"], keys: Float[Tensor, "n m d"]) -> Array:
-    return torch.func.vmap(attend)(queries, keys, keys)[1][:, 0].numpy()
+    influence = [(x - x.mean()) ** 2 / (2 * x.var()) for x in (one, two)]
+    return ratio, ratio * float((influence[0] - influence[1]).std()) / math.sqrt(len(one))
 
 
 def _grid(noise: Noise) -> tuple[Array, Array]:

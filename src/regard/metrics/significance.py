@@ -129,18 +129,18 @@ def t_quantile(p_value: float, df: float) -> float:
 
 
 def _beta_share(x: float, a: float, b: float) -> float:
-    """Return the regularised incomplete beta function, summed as a series of positive terms."""
+    """Return the regularised incomplete beta function as a continued fraction, from its innermost term outwards."""
     if x <= 0:
         return 0.0
-    if x > (a + 1) / (a + b + 2):  # beyond, the series of the complement is the quick one
+    if x > (a + 1) / (a + b + 2):  # beyond, the fraction of the complement is the quick one
         return 1 - _beta_share(1 - x, b, a)
     log_front = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x)
-    term, total, n = 1 / a, 0.0, 0
-    while term > 1e-17 * total:
-        total += term
-        n += 1
-        term *= (a + b + n - 1) / (a + n) * x
-    return math.exp(log_front) * total
+    fraction = 1.0
+    for n in range(50 + 5 * math.isqrt(int(max(a, b))), 0, -1):
+        m = n // 2
+        numerator = -(a + m) * (a + b + m) if n % 2 else m * (b - m)
+        fraction = 1 + numerator * x / ((a + n - 1) * (a + n)) / fraction
+    return math.exp(log_front) / (a * fraction)
 
 
 def _bootstrap_sums(

@@ -7,7 +7,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
 
+from regard.errors import RegardError
 from regard.pictures.colours import FAINT, INK, QUIET, SERIES
 from regard.pictures.fonts import Typeface, typeface
 
@@ -27,7 +29,7 @@ _DASHES = (
     (0, (4, 4)),
 )
 _MARKERS = "os^DvPX*"
-_FEW = 12  # points that get a marker each
+_FEW = 12  # markers on a line
 
 
 def draw_curves(
@@ -44,16 +46,21 @@ def draw_curves(
     Nothing is averaged where a seed has no value.
     """
     labels = list(dict.fromkeys(label for series in panels.values() for label in series))
+    if not labels or not all(seeds for series in panels.values() for seeds in series.values()):
+        raise RegardError(
+            "curves: got a label without any values, want at least one seed for each; train or log it first."
+        )
     face = typeface([*labels, *panels, title, x_label])
-    figure = Figure(figsize=(max(5.2, 4.2 * len(panels)), 3.6 + 0.22 * ((len(labels) + 3) // 4)), layout="constrained")
+    width = max(5.2, 4.2 * len(panels))
+    columns = max(1, int((width - 0.3) / (0.75 + max(face.measure(face.show(label), 9)[0] for label in labels))))
+    figure = Figure(figsize=(width, 3.5 + 0.2 * -(-len(labels) // columns)), layout="constrained")
     grid = figure.subplots(1, len(panels), sharey=is_same_scale, squeeze=False)[0]
     for axes, (heading, series) in zip(grid, panels.items(), strict=True):
         _axes(axes, heading, x_label=x_label, face=face)
         _draw(axes, series, labels=labels, spread=spread)
     if title:
         figure.suptitle(face.show(title), fontproperties=face.properties(12), x=0.01, ha="left", parse_math=False)
-    if len(labels) > 1:
-        _legend(figure, labels, face)
+    _legend(figure, labels, columns=columns, about=_about(panels, spread), face=face)
     return figure
 
 
@@ -71,7 +78,8 @@ def _draw(axes: Axes, series: Series, *, labels: list[str], spread: str) -> None
         if len(curves) > 1 and len(x):
             low, high = _band(y, spread)
             axes.fill_between(x, low, high, color=look["color"], alpha=0.18, linewidth=0)
-        axes.plot(x, y.mean(axis=0), **{**look, "marker": look["marker"] if len(x) <= _FEW else ""})
+        axes.plot(x, y.mean(axis=0), **look, markevery=max(1, len(x) // _FEW))
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
     if categories:
         axes.set_xticks(range(len(categories)), categories)
 
@@ -98,7 +106,7 @@ def _look(index: int) -> dict[str, Any]:
     # Colour, dashes and marker all differ: one of them survives any printer and any eye.
     return {
         "color": SERIES[index % len(SERIES)],
-        "linestyle": _DASHES[index % len(_DASHES)],
+        "linestyle": _DASHES[(index + index // len(SERIES)) % len(_DASHES)],
         "marker": _MARKERS[index % len(_MARKERS)],
         "linewidth": 1.9,
         "markersize": 4.5,
@@ -116,17 +124,25 @@ def _axes(axes: Axes, heading: str, *, x_label: str, face: Typeface) -> None:
         spine.set_color(FAINT)
 
 
-def _legend(figure: Figure, labels: list[str], face: Typeface) -> None:
-    handles = [Line2D([], [], **_look(index)) for index in range(len(labels))]
-    # One column per label up to four; figure.legend reads labels that begin with "_" too when the handles are given.
+def _about(panels: Mapping[str, Series], spread: str) -> str:
+    most = max(len(seeds) for series in panels.values() for seeds in series.values())
+    band = {"range": "range", "deviation": "standard deviation"}[spread]
+    return f"line: mean, band: {band} over {most} seeds" if most > 1 else ""
+
+
+def _legend(figure: Figure, labels: list[str], *, columns: int, about: str, face: Typeface) -> None:
     legend = figure.legend(
-        handles,
+        [Line2D([], [], **_look(index)) for index in range(len(labels))],
         [face.show(label) for label in labels],
         loc="outside lower left",
-        ncols=min(4, len(labels)),
+        ncols=columns,
         prop=face.properties(9),
         frameon=False,
         handlelength=3.2,
+        title=about,
+        title_fontproperties=face.properties(8),
+        alignment="left",
     )
+    legend.get_title().set_color(QUIET)
     for text in legend.get_texts():
         text.set_parse_math(False)

@@ -101,15 +101,21 @@ def draw_panels(panels: Sequence[Panel], *, title: str = "", reference: str = ""
     columns = columns or _columns(panels)
     style = _style(panels, columns, [title, reference])
     is_shared = len({panel.target for panel in panels}) == 1
-    frames = [
-        _frame(panel, style, has_rows=not is_shared or index % columns == 0) for index, panel in enumerate(panels)
-    ]
+    frames = [_frame(p, style, has_rows=not is_shared or _is_first(i, panels, columns)) for i, p in enumerate(panels)]
     return _compose(frames, columns, style=style, title=title, reference=reference)
 
 
 def _columns(panels: Sequence[Panel]) -> int:
     longest = max(len(panel.source) for panel in panels)
-    return min(len(panels), max(2, 48 // longest), 4 if len(panels) > 5 else 5)
+    most = min(len(panels), max(2, 60 // longest), 5)
+    return -(-len(panels) // -(-len(panels) // most))
+
+
+def _is_first(index: int, panels: Sequence[Panel], columns: int) -> bool:
+    """Tell whether the panel is the first of its row in the direction of reading."""
+    if is_right_to_left(panels[index].source):
+        return index % columns == columns - 1 or index == len(panels) - 1
+    return index % columns == 0
 
 
 def _style(panels: Sequence[Panel], columns: int, texts: list[str]) -> Style:
@@ -155,7 +161,7 @@ def _compose(frames: list[Frame], columns: int, *, style: Style, title: str, ref
     width = max(bar + BAR_ROOM, reached, NARROWEST) + MARGIN
     head = _lines(title, LARGE, width=width, style=style)
     feet = _feet([frame.panel for frame in frames], reference, width=width, style=style)
-    tops, bottom = _tops(frames, columns, down=MARGIN + _height(head, LARGE), line=style.points * 1.3 / 72)
+    tops, bottom = _tops(frames, columns, down=MARGIN + _height(head, LARGE) + PAD, line=style.points * 1.3 / 72)
     bottom = max(bottom, tops[0] + _bar_height(frames)) + PAD
     sheet = _Sheet(width, bottom + sum(_height(lines, size) + PAD for lines, size, _ in feet) + MARGIN, style)
     sheet.text(MARGIN, MARGIN, head, size=LARGE)

@@ -7,7 +7,12 @@ from regard.errors import RegardError
 from regard.types import Bool, Float, Int, Tensor
 
 FLOOR = 1e-6
-"""Least coverage of a source token: sparse attention may leave one at exactly 0, whose logarithm compares to nothing."""
+"""Least coverage of a source token: sparse attention may leave one at exactly 0, which has no logarithm."""
+
+
+def _check_strength(name: str, value: float) -> None:
+    if not 0 <= value < float("inf"):
+        raise RegardError(f"search.{name}: got {value}, want a number >= 0.")
 
 
 class Normalisation(Protocol):
@@ -15,7 +20,6 @@ class Normalisation(Protocol):
 
     def divisor(self, length: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
         """Return the divisor for hypotheses of the given lengths."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +94,4 @@ class Ranking:
         return log_prob / self.normalisation.divisor(longest[:, None].to(log_prob.dtype))
 
 
-def _check_strength(name: str, value: float) -> None:
-    if not 0 <= value < float("inf"):
-        raise RegardError(f"search.{name}: got {value}, want a number >= 0.")
+RANKING = Ranking()

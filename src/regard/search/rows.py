@@ -88,7 +88,7 @@ class Expander(Generic[E]):
         log_probs = stepped.log_probs.clamp(min=IMPOSSIBLE)
         forced = self.prefix[:, min(t, self.prefix.shape[1] - 1)].index_select(0, sentence)
         given = log_probs.gather(1, forced[:, None]).squeeze(1)
-        tell = watch or (lambda reason, log_probs: None)
+        tell = watch or _ignore
         tell("model", log_probs)
         log_probs[:, [PAD, BOS]] = NEVER
         tell("not a word", log_probs)
@@ -122,7 +122,7 @@ class Expander(Generic[E]):
         return Rows(place, self._inverse(place), seen, select(state, origin), source)
 
     def _places(self, is_alive: Bool[Tensor, " P"], current: Int[Tensor, " R"]) -> Int[Tensor, " R2"]:
-        """Choose the places that get a row. A new choice copies the source, so up to 1/8 dead rows are carried along."""
+        """Choose the places that get a row. A new choice copies the source, so up to 1/8 dead rows are kept."""
         is_open = is_alive.view(-1, self.width).any(dim=1, keepdim=True).expand(-1, self.width).reshape(-1)
         counts = torch.stack((is_alive.sum(), is_alive[current].sum(), is_open.sum()))
         alive, alive_now, in_open = counts.tolist()
@@ -134,6 +134,10 @@ class Expander(Generic[E]):
         row = torch.zeros(self.sentences * self.width, dtype=torch.long, device=self.device)
         row[place] = torch.arange(len(place), device=self.device)
         return row
+
+
+def _ignore(*_: object) -> None:
+    pass
 
 
 def _checked(

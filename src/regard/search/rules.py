@@ -31,17 +31,22 @@ class Length:
         return (product.floor().long() + self.offset).clamp(min=1)
 
 
+class Lengths(Protocol):
+    """A length for each sentence."""
+
+    def of(self, source_lengths: Int[Tensor, " B"]) -> Int[Tensor, " B"]:
+        """Return the length for each source, at least 1."""
+
+
 class Constraint(Protocol):
     """Forbids tokens depending on what has been produced so far; EOS is not its business."""
 
     @property
     def reason(self) -> str:
         """Why, in a word or two, for the search tree."""
-        ...
 
     def forbid(self, log_probs: Float[Tensor, "R V"], seen: Int[Tensor, "R L"]) -> None:
         """Set what is forbidden to -inf, in place. ``seen`` holds BOS and the tokens of each row."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +89,12 @@ class Rules:
     The shortest length gives way where the rules leave no other token, and where it exceeds the longest.
     """
 
-    longest: Length = Length(ratio=2.0, offset=10)
-    shortest: Length = Length(offset=1)
+    longest: Lengths = Length(ratio=2.0, offset=10)
+    shortest: Lengths = Length(offset=1)
     constraints: tuple[Constraint, ...] = ()
+
+
+RULES = Rules()
 
 
 def forbid_end(log_probs: Float[Tensor, "R V"], is_short: Bool[Tensor, " R"]) -> None:
@@ -105,6 +113,7 @@ def force(log_probs: Float[Tensor, "R V"], token: Int[Tensor, " R"], log_prob: F
 
 
 def pad(sentences: Sequence[Sequence[int]], device: torch.device) -> Int[Tensor, "B T"]:
-    """Return token ids as a rectangle filled up with PAD, with a column of PAD after the longest."""
-    rows = [torch.tensor([*sentence, PAD], dtype=torch.long) for sentence in sentences]
-    return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=PAD).to(device)
+    """Return token ids as a rectangle filled up with PAD, at least one for each sentence."""
+    width = max((len(sentence) for sentence in sentences), default=0) + 1
+    rows = [[*sentence, *[PAD] * (width - len(sentence))] for sentence in sentences]
+    return torch.tensor(rows, dtype=torch.long, device=device).view(len(rows), width)

@@ -15,11 +15,9 @@ class Encoded(Protocol):
     @property
     def is_token(self) -> Bool[Tensor, "B S"]:
         """True on real tokens."""
-        ...
 
     def select(self, rows: Int[Tensor, " R"]) -> Self:
         """Return the given rows, in the given order; a row may be asked for more than once."""
-        ...
 
 
 class Stepped(Protocol):
@@ -28,17 +26,14 @@ class Stepped(Protocol):
     @property
     def log_probs(self) -> Float[Tensor, "R V"]:
         """Natural logarithms of the next token's probabilities."""
-        ...
 
     @property
     def weights(self) -> Float[Tensor, "R N S"]:
         """Attention of this step, one row per head."""
-        ...
 
     @property
     def state(self) -> State:
         """What to remember."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +54,6 @@ class Stepper(Protocol[E_contra]):
 
     def start(self, source: E_contra) -> State:
         """Return the state before the first token, one row per row of the source."""
-        ...
 
     def step(
         self,
@@ -69,7 +63,6 @@ class Stepper(Protocol[E_contra]):
         imposed: Float[Tensor, "R N S"] | None = None,
     ) -> Stepped:
         """Read one token per row and say what may come next; ``imposed`` replaces attention where it is not NaN."""
-        ...
 
 
 def select(state: State, rows: Int[Tensor, " R"]) -> State:

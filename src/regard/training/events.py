@@ -44,6 +44,8 @@ class Stepped(Event):
     nats_per_token: float
     learning_rate: float
     target_tokens: int
+    tokens_per_second: float
+    """Target tokens a second in this epoch so far."""
     seconds: float
     """Time since training began, interruptions not counted."""
 

@@ -9,7 +9,7 @@ import torch
 
 from regard.config import Config
 from regard.data.batches import EncodedPairs
-from regard.data.corpus import Corpus, Recipe, Split
+from regard.data.corpus import Corpus, Split, load_corpus
 from regard.data.tokenizers import Tokenizer, TokenizerPair
 from regard.errors import RegardError
 from regard.models.build import build_model
@@ -52,10 +52,7 @@ class EncodedCorpus:
 
 def encode_split(split: Split, tokenizers: TokenizerPair) -> EncodedPairs:
     """Turn a split into token ids."""
-    return EncodedPairs.of(
-        [tokenizers.source.encode(text) for text in split.sources],
-        [tokenizers.target.encode(text) for text in split.targets],
-    )
+    return EncodedPairs.of(tokenizers.source.encode_all(split.sources), tokenizers.target.encode_all(split.targets))
 
 
 class Session:
@@ -74,7 +71,7 @@ class Session:
     @classmethod
     def begin(cls, config: Config, path: Path, *, should_stop: Callable[[], bool] = lambda: False) -> "Session":
         """Load the corpus, train the tokenizers and make the run directory."""
-        corpus = load_corpus(config)
+        corpus = load_corpus(config.data)
         train = corpus["train"]
         tokenizers = TokenizerPair.train(config.tokenizer, train.sources, train.targets)
         run = Run.create(path, config, tokenizers, corpus_sha256=corpus.sha256)
@@ -85,7 +82,7 @@ class Session:
         """Take up a run where its last checkpoint was written."""
         if run.description["status"] == "finished":
             raise RegardError(f"{run.path}: finished; there is nothing to resume.")
-        corpus = load_corpus(run.config)
+        corpus = load_corpus(run.config.data)
         if corpus.sha256 != run.description["corpus_sha256"]:
             raise RegardError(f"{run.path}: the corpus has changed since this run began; train a new one.")
         session = cls(run, corpus, should_stop=should_stop)
@@ -115,9 +112,3 @@ class Session:
     def _save_last(self) -> None:
         checkpoint = self.trainer.checkpoint()
         self.run.save_weights(checkpoint.tensors, "last", progress=checkpoint.progress)
-
-
-def load_corpus(config: Config) -> Corpus:
-    """Make or read the corpus of an experiment."""
-    assert isinstance(config.data, Recipe)
-    return config.data.load()

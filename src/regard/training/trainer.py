@@ -3,7 +3,7 @@
 import json
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Protocol
@@ -50,7 +50,8 @@ class Progress:
     epoch_seconds: float = 0.0
     best: float = math.inf
     best_epoch: int = 0
-    is_over: bool = False
+    end: str = ""
+    """Why the training is over, if it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +98,10 @@ class Trainer:
         keep_freed_memory()
         if self.config.threads:
             torch.set_num_threads(self.config.threads)
-        torch.manual_seed(self.config.seed) if self.progress.step == 0 else None
+        if self.progress.step == 0:
+            torch.manual_seed(self.config.seed)
         yield self._began()
-        while not self.progress.is_over:
+        while not self.progress.end:
             reason = yield from self._epoch()
             if reason:
                 yield Ended(reason, self.progress.epoch, self.progress.step, self.progress.seconds)
@@ -157,7 +159,7 @@ class Trainer:
         rows = pairs.within(self.config.max_length)
         return plan(pairs, rows, size=self.config.batch, unit=self.config.batch_unit, generator=generator)
 
-    def _epoch(self) -> "Iterator[Event]":
+    def _epoch(self) -> Generator[Event, None, str]:
         at = self.progress
         pairs = self.data.epoch(at.epoch)
         batches = self._plan(pairs, at.epoch)
@@ -174,14 +176,23 @@ class Trainer:
             at.batch, at.step = at.batch + 1, at.step + 1
             at.nats, at.tokens = at.nats + nats, at.tokens + tokens
             at.seconds, at.epoch_seconds, clock = at.seconds + now - clock, at.epoch_seconds + now - clock, now
-            yield Stepped(at.step, at.epoch, done, nats / tokens, learning_rate, tokens, at.seconds)
+            yield Stepped(
+                step=at.step,
+                epoch=at.epoch,
+                progress=done,
+                nats_per_token=nats / tokens,
+                learning_rate=learning_rate,
+                target_tokens=tokens,
+                tokens_per_second=at.tokens / at.epoch_seconds,
+                seconds=at.seconds,
+            )
             clock = time.perf_counter()
             if self._share_done(len(batches)) >= 1:
                 break
             if self.should_stop():
                 return "interrupted"
         yield self._end_epoch(len(batches))
-        return self._reason_to_end()
+        return at.end or ("interrupted" if self.should_stop() else "")
 
     def _share_done(self, batches: int) -> float:
         at = self.progress
@@ -244,19 +255,15 @@ class Trainer:
             tokens_per_second=at.tokens / max(1e-9, at.epoch_seconds),
             seconds=at.seconds,
         )
-        at.is_over = self._share_done(batches) >= 1 or self._is_out_of_patience()
+        at.end = self._end_reason(self._share_done(batches))
         at.epoch, at.batch, at.nats, at.tokens, at.epoch_seconds = at.epoch + 1, 0, 0.0, 0, 0.0
         return event
 
-    def _is_out_of_patience(self) -> bool:
-        return bool(self.config.patience) and self.progress.epoch - self.progress.best_epoch >= self.config.patience
-
-    def _reason_to_end(self) -> str:
-        at = self.progress
-        if at.is_over:
-            is_early = self.config.patience and at.epoch - 1 - at.best_epoch >= self.config.patience
-            return "patience" if is_early and at.epoch <= self.config.epochs else "finished"
-        return "interrupted" if self.should_stop() else ""
+    def _end_reason(self, share_done: float) -> str:
+        at, patience = self.progress, self.config.patience
+        if share_done >= 1:
+            return "finished"
+        return "patience" if patience and at.epoch - at.best_epoch >= patience else ""
 
     def validate(self) -> float:
         """Return the validation loss of the weights to keep, in nats per token."""

@@ -1,0 +1,66 @@
+"""Options that several commands share: how to search."""
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from regard.search.rules import Length
+    from regard.search.strategy import Strategy
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class LengthType(click.ParamType):
+    """A length relative to the source, such as 1.5x+10, or absolute, such as 40."""
+
+    name = "length"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> "Length":
+        """Read RATIOx+EXTRA, RATIOx or a number of tokens."""
+        from regard.search.rules import Length
+
+        found = re.fullmatch(r"(?:(?P<ratio>\d+(?:\.\d+)?)x)?\+?(?P<offset>\d+)?", str(value))
+        if not found or not str(value):
+            self.fail(f"got '{value}', want a number of tokens such as 40, or relative to the source: 1.5x+10.", param, ctx)
+        return Length(ratio=float(found["ratio"] or 0), offset=int(found["offset"] or 0))
+
+
+OPTIONS = (
+    click.option("--length-penalty", type=float, default=1.0, show_default=True, metavar="ALPHA",
+                 help="Divide log P by length^ALPHA; 0 compares whole probabilities."),
+    click.option("--gnmt", is_flag=True, help="Divide by ((5 + length) / 6)^ALPHA instead."),
+    click.option("--coverage", type=float, default=0.0, metavar="BETA", help="Penalty for source words left unread."),
+    click.option("--max-length", type=LengthType(), metavar="N|Rx+N", help="Longest output  [default: 2x+10]"),
+    click.option("--min-length", type=LengthType(), metavar="N|Rx+N", help="Shortest output, its end included."),
+    click.option("--no-repeat", type=int, metavar="N", help="Never produce the same N tokens in a row twice."),
+    click.option("--unknown", type=click.Choice(["show", "forbid", "replace"]), default="show", show_default=True,
+                 help="Unknown words: show ⁇, search without them, or copy the source word most attended."),
+)  # fmt: skip
+
+
+def search_options(command: Command) -> Command:
+    """Add the options that `strategies` understands."""
+    for option in reversed(OPTIONS):
+        command = option(command)
+    return command
+
+
+def strategy_for(
+    options: dict[str, Any], *, width: int, n_best: int = 1, sampling: "Any | None" = None, seed: int = 1
+) -> "Strategy":
+    """Build a strategy from the values of `search_options`."""
+    from regard.search import Gnmt, NoRepeat, NoUnknown, Plain, Power, Ranking, Rules
+    from regard.search.rules import RULES, Constraint
+    from regard.search.strategy import Strategy
+
+    alpha = options["length_penalty"]
+    kind = Gnmt(alpha) if options["gnmt"] else Power(alpha) if alpha else Plain()
+    constraints: tuple[Constraint, ...] = (NoUnknown(),) if options["unknown"] == "forbid" else ()
+    if options["no_repeat"] is not None:
+        constraints += (NoRepeat(options["no_repeat"]),)
+    rules = Rules(options["max_length"] or RULES.longest, options["min_length"] or RULES.shortest, constraints)
+    ranking = Ranking(kind, options["coverage"])
+    return Strategy(width=width, n_best=n_best, rules=rules, ranking=ranking, sampling=sampling, seed=seed)

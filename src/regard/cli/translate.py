@@ -1,0 +1,103 @@
+"""`regard translate`."""
+
+import json
+import queue
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import click
+
+from regard.cli.options import search_options, strategy_for
+from regard.cli.terminal import bar
+from regard.errors import RegardError
+
+if TYPE_CHECKING:
+    from regard.search import Sampling
+    from regard.translate import Translation
+
+AHEAD = 4096
+"""Lines read ahead of the translation: what bounds the memory."""
+
+
+@click.command()
+@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("file", required=False, type=click.Path(path_type=Path))
+@click.option("--also", "others", multiple=True, type=click.Path(path_type=Path),
+              help="Another run with the same vocabulary: an ensemble. May be repeated.")
+@click.option("--beam", type=int, default=5, show_default=True, metavar="WIDTH", help="Beam width; 1 is greedy search.")
+@click.option("--n-best", type=int, default=1, metavar="N", help="Print the N best translations of each line.")
+@search_options
+@click.option("--sample", is_flag=True, help="Draw translations at random instead; --n-best says how many.")
+@click.option("--temperature", type=float, default=1.0, help="Of --sample: below 1 is bolder, above 1 wilder.")
+@click.option("--top-k", type=int, help="Of --sample: draw from the K most probable tokens only.")
+@click.option("--top-p", type=float, default=1.0, help="Of --sample: draw from the fewest tokens that hold this share.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of --sample.")
+@click.option("--prefix", default="", help="Begin every translation with this text.")
+@click.option("--scores", is_flag=True, help="Print the score and a tab before each translation.")
+@click.option("--alignments", is_flag=True, help="Print word alignments (0-0 1-2) after a tab: the strongest attention.")
+@click.option("--attention", type=click.Path(path_type=Path), help="Write the attention to FILE, a JSON object a line.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line instead, attention included.")
+@click.option("--batch", type=click.IntRange(1), default=64, show_default=True, help="Sentences at a time.")
+def translate(
+    run: Path,
+    file: Path | None,
+    others: tuple[Path, ...],
+    beam: int,
+    n_best: int,
+    sample: bool,
+    temperature: float,
+    top_k: int | None,
+    top_p: float,
+    seed: int,
+    prefix: str,
+    scores: bool,
+    alignments: bool,
+    attention: Path | None,
+    as_json: bool,
+    batch: int,
+    **search: Any,
+) -> None:  # fmt: skip
+    """Translate FILE or standard input: one line in, one line out; an empty line stays empty."""
+    from regard.search import Sampling
+    from regard.translate import load
+
+    sampling = Sampling(temperature, top_k, top_p) if sample else None
+    width = 1 if sample else max(beam, n_best) if beam >= 1 else beam
+    strategy = strategy_for(search, width=width, n_best=n_best, sampling=sampling, seed=seed)
+    unknown = "replace" if search["unknown"] == "replace" else "show"
+    translator = load(run, *others)
+    total = _count(file)
+    done = 0
+    with _open(file) as lines, _sink(attention) as kept, bar(counts=total is not None) as progress:
+        task = progress.add_task("translating", total=total, note="")
+        for chunk in _arriving(lines, file):
+            for one in translator.translate_all(
+                chunk, strategy, batch=batch, unknown=unknown, prefix=prefix, first=done
+            ):
+                done += 1
+                _print(one, as_json=as_json, scores=scores, alignments=alignments)
+                if kept:
+                    kept.write(json.dumps(one.to_json(), ensure_ascii=False) + "\n")
+                progress.update(task, completed=done)
+            sys.stdout.flush()
+
+
+def _print(one: "Translation", *, as_json: bool, scores: bool, alignments: bool) -> None:
+    if as_json:
+        click.echo(json.dumps(one.to_json(), ensure_ascii=False))
+        return
+    for each in (one, *one.alternatives):
+        fields = [f"{each.score:.4f}"] if scores else []
+        fields += [each.text]
+        fields += [_links(each)] if alignments else []
+        click.echo("\t".join(fields))
+
+
+def _links(one: "Translation") -> str:
+    from regard.metrics.alignment import strongest_links
+
+    links = strongest_links(one.words.attention.mean(axis=0))
+    return " ".join(f"{s}-{t}" for s, t in sorted(links, key=lambda link: (link[1], link[0])))

@@ -1,0 +1,181 @@
+"""Run x split x search x metrics -> Evaluation: numbers that carry their signature, and what they were made of."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+import regard
+from regard.data.corpus import Split, load_corpus
+from regard.errors import RegardError
+from regard.metrics.alignment import Alignment, strongest_links
+from regard.metrics.base import Metric, Score, buckets
+from regard.metrics.signature import Signature
+from regard.parts import METRICS
+from regard.run import Run
+from regard.search.strategy import Strategy
+from regard.translate import Translation, Translator
+
+EDGES = (5, 10, 15, 20, 30)
+"""Greatest source lengths, in words, of the buckets."""
+RESAMPLINGS_SEED = 1
+Tick = Callable[[int], None]
+"""Told how many sentences are done."""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """How a run does on a split with one search."""
+
+    split: str
+    search: str
+    scores: dict[str, Score]
+    by_length: dict[str, dict[str, Score]]
+    """Metric -> bucket of source length -> score."""
+    seconds: float
+    """Time of the search alone."""
+    translations: tuple[Translation, ...] = field(repr=False)
+    references: tuple[str, ...] = field(repr=False)
+    sentence_scores: dict[str, list[float | None]] = field(repr=False)
+    """Metric -> value of each sentence, for what compares systems."""
+
+    @property
+    def name(self) -> str:
+        """Name of the stored file."""
+        return f"{self.split}-{self.search}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain values, hypotheses included."""
+        return {
+            "split": self.split,
+            "search": self.search,
+            "seconds": self.seconds,
+            "scores": {name: score.to_json() for name, score in self.scores.items()},
+            "by_length": {
+                name: {label: score.to_json() for label, score in rows.items()} for name, rows in self.by_length.items()
+            },
+            "sentences": [
+                {"source": t.source, "hypothesis": t.text, "reference": r, "score": t.score, "log_prob": t.log_prob}
+                for t, r in zip(self.translations, self.references, strict=True)
+            ],
+            "sentence_scores": self.sentence_scores,
+        }
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a model reads the references: what depends on no search, and so is computed once."""
+
+    references: tuple[Translation, ...]
+    gold: tuple[Alignment, ...] | None
+    columns: dict[str, Sequence[Any]]
+    """What metrics may ask for by name."""
+
+
+class Evaluator:
+    """Scores a run on one split, with any number of searches."""
+
+    def __init__(self, run: Run, split: str, *, gold: Sequence[Alignment] | None = None, batch: int = 64) -> None:
+        self.run = run
+        self.split = split
+        self.batch = batch
+        self.corpus = load_corpus(run.config.data)
+        self.data: Split = self.corpus[split]
+        if not len(self.data):
+            raise RegardError(f"{run.path}: split '{split}' has no pairs, want at least 1.")
+        self.translator = Translator.open(run.path)
+        self.reading = self._read(gold)
+
+    def evaluate(self, strategy: Strategy, *, tick: Tick = lambda _: None) -> Evaluation:
+        """Translate the split and compute every metric that the data allows."""
+        clock = time.perf_counter()
+        translations = []
+        for translation in self.translator.translate_all(self.data.sources, strategy, batch=self.batch):
+            translations.append(translation)
+            tick(len(translations))
+        seconds = time.perf_counter() - clock
+        columns = self.reading.columns | self._columns(translations)
+        metrics = [METRICS[name]() for name in METRICS if set(METRICS[name].takes) <= set(columns)]
+        statistics = {m.name: m.statistics(*(columns[c] for c in m.takes)) for m in metrics}
+        context = self._context(strategy)
+        generator = np.random.default_rng(RESAMPLINGS_SEED)
+        lengths = buckets([len(t.words.source) for t in self.reading.references], EDGES)
+        return Evaluation(
+            split=self.split,
+            search=str(strategy),
+            scores={m.name: m.score(statistics[m.name], context=context, generator=generator) for m in metrics},
+            by_length={m.name: m.score_buckets(statistics[m.name], lengths, context=context) for m in metrics},
+            seconds=seconds,
+            translations=tuple(translations),
+            references=self.data.targets,
+            sentence_scores={m.name: _each(m, statistics[m.name]) for m in metrics},
+        )
+
+    def _read(self, gold: Sequence[Alignment] | None) -> Reading:
+        references = tuple(self.translator.score_all(self.data.sources, self.data.targets, batch=self.batch))
+        if gold is None and self.data.links is not None:
+            gold = [Alignment(links) for links in self.data.links]
+        columns: dict[str, Sequence[Any]] = {
+            "nats": [-t.log_prob for t in references],
+            "tokens": [len(t.token_log_probs) for t in references],
+            "weights": [self._weights(t) for t in references],
+        }
+        if gold is not None:
+            columns |= {"gold": gold, "links": [strongest_links(w) for w in columns["weights"]]}
+        return Reading(references, None if gold is None else tuple(gold), columns)
+
+    def _weights(self, translation: Translation) -> np.ndarray[Any, Any]:
+        """Return the mean attention of the heads in the unit that the corpus aligns."""
+        view = translation.attention if self.corpus.unit == "character" else translation.words.attention
+        mean: np.ndarray[Any, Any] = view.mean(axis=0)
+        return mean
+
+    def _columns(self, translations: list[Translation]) -> dict[str, Sequence[Any]]:
+        return {
+            "hypothesis": [t.text for t in translations],
+            "reference": self.data.targets,
+            "hypothesis_tokens": [t.tokens for t in translations],
+            "reference_tokens": [t.tokens for t in self.reading.references],
+        }
+
+    def _context(self, strategy: Strategy) -> Signature:
+        config = self.run.config
+        return Signature.of(
+            split=self.split,
+            corpus=f"{self.corpus.name}:{self.corpus.sha256[:8]}".replace(":", "-"),
+            search=str(strategy),
+            tokens=f"{config.tokenizer.kind}{self.translator.tokenizers.target.size}",
+            seed=config.train.seed,
+            regard=regard.__version__,
+        )
+
+
+def _each(metric: Metric[Any], statistics: np.ndarray[Any, Any]) -> list[float | None]:
+    """Return the value of every sentence; None where it has none."""
+    return [None if np.isnan(value) else round(float(value), 4) for value in metric.aggregate(statistics)]
+
+
+
+@dataclass(frozen=True, slots=True)
+class SearchErrors:
+    """What a wider search found that the narrower one had missed."""
+
+    better_score: int
+    """Sentences with a hypothesis of higher model score."""
+    worse_bleu: int
+    """How many of these have a lower BLEU all the same: the model's error, not the search's."""
+
+
+def search_errors(evaluations: Sequence[Evaluation]) -> list[SearchErrors]:
+    """Compare each evaluation with the one before it, sentence by sentence."""
+    return [_found(narrow, wide) for narrow, wide in pairwise(evaluations)]
+
+
+def _found(narrow: Evaluation, wide: Evaluation) -> SearchErrors:
+    gain = np.array([w.score - n.score for n, w in zip(narrow.translations, wide.translations, strict=True)])
+    bleu = np.array(wide.sentence_scores["bleu"]) - np.array(narrow.sentence_scores["bleu"])
+    is_better = gain > 1e-4
+    return SearchErrors(int(is_better.sum()), int((is_better & (bleu < 0)).sum()))

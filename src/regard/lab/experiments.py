@@ -1,0 +1,228 @@
+"""Four thought experiments on attention for one query: copy, average, noisy average, two heads."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import torch
+from matplotlib.figure import Figure
+
+from regard.attention.functional import attend
+from regard.errors import RegardError
+from regard.lab import figures
+from regard.lab.noise import CLOSED_FORMS, Moments, Noise, resample, spread_ratio, spreads
+
+BETAS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
+SCALES = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """``m`` keys of size ``d``; queries of length ``c``; lengths of noisy keys ~ N(1, variance ``beta``)."""
+
+    m: int = 8
+    d: int = 16
+    c: float = 20.0
+    beta: float = 0.1
+    resamplings: int = 10_000
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuse what has no closed form."""
+        problems = {
+            "m": (self.m, 3 <= self.m <= self.d, f"3 to d = {self.d}: orthogonal keys need as many dimensions"),
+            "c": (self.c, self.c > 0, "a number > 0"),
+            "beta": (self.beta, self.beta > 0, "a variance > 0"),
+            "resamplings": (self.resamplings, self.resamplings >= 100, "an integer >= 100"),
+        }
+        for name, (got, is_good, wanted) in problems.items():
+            if not is_good:
+                raise RegardError(f"lab {name}: got {got:g}, want {wanted}.")
+
+    @property
+    def noise(self) -> Noise:
+        """The part that the noisy experiments share."""
+        return Noise(m=self.m, d=self.d, beta=self.beta, c=self.c)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One quantity, measured by running the attention and from its closed form."""
+
+    what: str
+    measured: float
+    closed_form: float
+    error: float | None = None
+    """Standard error of the measured value, where it is an estimate."""
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """What was tried, what came out, what it shows."""
+
+    name: str
+    settings: Settings
+    rows: tuple[Row, ...]
+    sentences: tuple[str, str, str]
+    figure: Figure
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything but the picture."""
+        settings = {name: getattr(self.settings, name) for name in Settings.__dataclass_fields__}
+        rows = [{name: getattr(row, name) for name in Row.__dataclass_fields__} for row in self.rows]
+        return {"name": self.name, "settings": settings, "rows": rows, "shows": list(self.sentences)}
+
+
+def copy_error(*, m: int, d: int, c: float) -> float:
+    """Return the weight that misses ``v_j`` for ``q = c k_j`` and orthonormal keys."""
+    return (m - 1) / (math.exp(c / math.sqrt(d)) + m - 1)
+
+
+def copy_scale(*, m: int, d: int, error: float) -> float:
+    """Return the ``c`` at which `copy_error` is ``error``."""
+    return math.sqrt(d) * math.log((m - 1) * (1 - error) / error)
+
+
+def average_error(*, m: int, d: int, c: float) -> float:
+    """Return the weight that misses ``v_a`` and ``v_b`` for ``q = c (k_a + k_b)`` and orthonormal keys."""
+    return (m - 2) / (2 * math.exp(c / math.sqrt(d)) + m - 2)
+
+
+def average_scale(*, m: int, d: int, error: float) -> float:
+    """Return the ``c`` at which `average_error` is ``error``."""
+    return math.sqrt(d) * math.log((m - 2) * (1 - error) / (2 * error))
+
+
+def copy(settings: Settings) -> Experiment:
+    """Point the query along one key: the output becomes that key's value."""
+    measure = partial(_measure, keys_asked=1, seed=settings.seed)
+    m, d, c = settings.m, settings.d, settings.c
+    needed = copy_scale(m=m, d=d, error=0.01)
+    rows = (
+        Row(f"weight off v_j at c = {c:g}", measure(m=m, d=d, c=c), copy_error(m=m, d=d, c=c)),
+        Row(f"weight off v_j at c = {needed:.4f}, the c for 1 %", measure(m=m, d=d, c=needed), 0.01),
+        Row("c for 1 %, found by bisection", _bisect(partial(measure, m=m, d=d), 0.01), needed),
+    )
+    sentences = (
+        f"A query along k_j copies v_j once its score stands clear of the rest: at c = {c:g} with m = {m} keys of size "
+        f"d = {d}, {rows[0].measured:.2%} of the weight still goes elsewhere.",
+        "The error falls exponentially in c / sqrt(d), so an error of 1 % needs "
+        f"c = sqrt(d) ln(99 (m - 1)) = {needed:.2f}.",
+        "Ten times as many keys cost only sqrt(d) ln 10 more; four times the size d doubles the c that is needed, "
+        "which is what the factor 1 / sqrt(d) does.",
+    )
+    return Experiment("copy", settings, rows, sentences, figures.copy(settings.noise, measure, copy_error, copy_scale))
+
+
+def average(settings: Settings) -> Experiment:
+    """Point the query between two keys: the output becomes the mean of their values."""
+    measure = partial(_measure, keys_asked=2, seed=settings.seed)
+    m, d, c = settings.m, settings.d, settings.c
+    unit, needed = 1 / math.sqrt(2), average_scale(m=m, d=d, error=0.01)
+    rows = (
+        Row(f"weight off v_a and v_b at c = {c:g}", measure(m=m, d=d, c=c), average_error(m=m, d=d, c=c)),
+        Row(
+            "the same for a query of length 1 (c = 0.7071)", measure(m=m, d=d, c=unit), average_error(m=m, d=d, c=unit)
+        ),
+        Row("c for 1 %, found by bisection", _bisect(partial(measure, m=m, d=d), 0.01), needed),
+    )
+    sentences = (
+        f"A query between two orthonormal keys reads the mean of their values: at c = {c:g}, "
+        f"{1 - rows[0].measured:.2%} of the weight is shared by v_a and v_b, exactly half each.",
+        f"Without the factor c the query (k_a + k_b) / |k_a + k_b| leaves {rows[1].measured:.1%} of the weight on the "
+        f"other {m - 2} values: far from an average of two.",
+        f"An error of 1 % needs c = sqrt(d) ln(99 (m - 2) / 2) = {needed:.2f}; the limit is approached, never reached.",
+    )
+    return Experiment("average", settings, rows, sentences, figures.average(settings.noise, measure, average_error))
+
+
+def noisy(settings: Settings) -> Experiment:
+    """Give the keys random lengths: one query swings between the two values."""
+    draws = resample(settings.noise, settings.resamplings, settings.seed)
+    rows = [_mean_square(settings, draws)]
+    for query, label in (("clean", "q = c (mu_a + mu_b)"), ("noisy", "q = c (k_a + k_b)")):
+        name = f"one {query}"
+        rows += _rows(f"weight of v_a, {label}", draws[name], CLOSED_FORMS[name](settings.noise))
+    sentences = (
+        f"With lengths ~ N(1, {settings.beta:g}) one query no longer averages: the weight of v_a has a spread of "
+        f"{rows[2].measured:.3f} around {rows[1].measured:.3f}, and a single draw may lie anywhere from v_b to v_a.",
+        "The longer key wins because the score is c lambda / sqrt(d): a larger c does not bring the weights closer, "
+        "it only makes the choice more decided.",
+        "A query built from the noisy keys themselves scores c lambda^2 / sqrt(d) and swings more "
+        f"({rows[4].measured:.3f}): lambda^2 has mean 1 + beta, not 1, and about twice the spread of lambda.",
+    )
+    return Experiment("noisy", settings, tuple(rows), sentences, _noise_figure(settings, draws))
+
+
+def heads(settings: Settings) -> Experiment:
+    """Ask for each key with a query of its own and average the answers: the spread collapses."""
+    draws = resample(settings.noise, settings.resamplings, settings.seed)
+    rows: list[Row] = []
+    for query, label in (("clean", "q_1 = c mu_a, q_2 = c mu_b"), ("noisy", "q_1 = c k_a, q_2 = c k_b")):
+        one, two = (CLOSED_FORMS[f"{number} {query}"](settings.noise) for number in ("one", "two"))
+        rows += _rows(f"weight of v_a, {label}", draws[f"two {query}"], two)
+        ratio, error = spread_ratio(draws[f"one {query}"], draws[f"two {query}"])
+        rows.append(Row(f"spread of one query : spread of two heads ({query})", ratio, one.spread / two.spread, error))
+    wrong = draws["two difference"]
+    sentences = (
+        f"Two heads that each ask for one key put {rows[0].measured:.3f} on v_a, spread {rows[1].measured:.3f}, "
+        f"{rows[2].measured:.2f} times less than one query (c = {settings.c:g}, beta = {settings.beta:g}, "
+        f"seed {settings.seed}).",
+        "Each head only needs its key to beat keys of score 0, which survives the noise; no head has to choose between "
+        "a and b.",
+        f"The queries mu_a + mu_b and mu_a - mu_b do not do this: they put {wrong.mean():.2f} on v_a with a spread of "
+        f"{wrong.std():.2f}, because softmax weights are never negative.",
+    )
+    return Experiment("heads", settings, tuple(rows), sentences, _noise_figure(settings, draws))
+
+
+EXPERIMENTS: dict[str, Callable[[Settings], Experiment]] = {
+    "copy": copy,
+    "average": average,
+    "noisy": noisy,
+    "heads": heads,
+}
+
+
+def _measure(*, keys_asked: int, m: int, d: int, c: float, seed: int) -> float:
+    """Run the attention on random orthonormal keys; return how far the output is from the mean of the values asked for.
+
+    The distance is relative to where uniform attention over the other values would have ended, so it is the weight off
+    the target, measured on the output.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    keys = torch.linalg.qr(torch.randn(d, m, generator=generator, dtype=torch.float64))[0].mT
+    values = torch.randn(m, d, generator=generator, dtype=torch.float64)
+    output, _ = attend(c * keys[:keys_asked].sum(0), keys, values)
+    target, others = values[:keys_asked].mean(0), values[keys_asked:].mean(0)
+    return float((output - target).norm() / (others - target).norm())
+
+
+def _bisect(error_at: Callable[..., float], wanted: float) -> float:
+    low, high = 0.0, 1e4
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if error_at(c=middle) > wanted else (low, middle)
+    return high
+
+
+def _rows(what: str, sample: Any, exact: Moments) -> list[Row]:
+    root = math.sqrt(len(sample))
+    return [
+        Row(f"mean {what}", float(sample.mean()), exact.mean, exact.spread / root),
+        Row(f"spread {what}", float(sample.std()), exact.spread, exact.spread_error / root),
+    ]
+
+
+def _mean_square(settings: Settings, draws: dict[str, Any]) -> Row:
+    squares = draws["lambda"] ** 2
+    return Row("E[lambda^2]", float(squares.mean()), 1 + settings.beta, float(squares.std()) / math.sqrt(len(squares)))
+
+
+def _noise_figure(settings: Settings, draws: dict[str, Any]) -> Figure:
+    count, seed, noise = min(settings.resamplings, 4000), settings.seed, settings.noise
+    by_beta = {beta: spreads(replace(noise, beta=beta), count, seed) for beta in BETAS}
+    by_scale = {c: spreads(replace(noise, c=c), count, seed) for c in SCALES}
+    return figures.noise(noise, draws, by_beta=by_beta, by_scale=by_scale)

@@ -1,0 +1,68 @@
+"""Pictures for browsers and notebooks: inline SVG, and an attention diagram that answers to mouse, finger and keys."""
+
+import json
+import re
+from html import escape
+from importlib.resources import files
+
+import numpy as np
+from matplotlib import colormaps
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
+
+from regard.pictures.colours import ATTENTION
+from regard.pictures.diagram import Diagram
+from regard.pictures.files import render
+from regard.pictures.fonts import is_right_to_left
+
+
+def figure_to_html(figure: Figure, *, description: str = "") -> str:
+    """Return a figure as an inline SVG that fits its page; text in it can be searched and copied."""
+    svg = render(figure, "svg").decode()
+    svg = svg[svg.index("<svg") :]
+    # Names such as text_1 repeat in every figure of a page and nothing refers to them.
+    svg = re.sub(r' id="[A-Za-z0-9]+_\d+"', "", svg)
+    label = f' role="img" aria-label="{escape(description)}"' if description else ""
+    return svg.replace("<svg", f'<svg style="max-width: 100%; height: auto; background: white"{label}', 1)
+
+
+def attention_html(diagram: Diagram) -> str:
+    """Return a complete page with one interactive diagram; it needs no network."""
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="color-scheme" content="light dark">\n'
+        f"<title>{escape(diagram.title or 'attention')}</title>\n{attention_assets()}"
+        f"</head>\n<body>\n{attention_fragment(diagram)}</body>\n</html>\n"
+    )
+
+
+def attention_assets() -> str:
+    """Return the style and the script that every page with ``attention_fragment`` needs once."""
+    shades = (to_hex(colormaps[ATTENTION](percent / 100))[1:] for percent in range(101))
+    template = files("regard.pictures").joinpath("attention.html").read_text(encoding="utf-8")
+    return template.replace("__COLOURS__", "".join(shades))
+
+
+def attention_fragment(diagram: Diagram) -> str:
+    """Return one diagram as data, about 3 bytes a cell and head; the script draws it when it comes into view."""
+    maps = [(panel.title or "attention", panel.weights) for panel in diagram.panels("mean")]
+    maps += [(panel.title, panel.weights) for panel in diagram.panels("all") if len(diagram.weights) > 1]
+    data = {
+        "title": diagram.title,
+        "source": diagram.source,
+        "target": diagram.target,
+        "maps": [{"name": name, "rows": _percent(weights)} for name, weights in maps],
+        "gold": sorted(diagram.links or ()),
+        "reference": diagram.reference,
+        "isMirrored": is_right_to_left(diagram.source),
+    }
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    # Inside <script> only "<" could end the data early; JSON may write it as an escape.
+    safe = text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+    return f'<figure class="regard-attention"><script type="application/json">{safe}</script></figure>\n'
+
+
+def _percent(weights: "np.ndarray[tuple[int, ...], np.dtype[np.float64]]") -> list[list[int]]:
+    rows: list[list[int]] = np.rint(100 * weights.clip(0, 1)).astype(int).tolist()
+    return rows

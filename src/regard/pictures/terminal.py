@@ -1,0 +1,129 @@
+"""The attention diagram in a terminal: coloured cells with percentages, or percentages alone where there is no colour.
+
+Column words stand upright above their columns; those of a script that must not be taken apart (Arabic, Devanagari) are
+numbered instead, in the order of reading. A sentence wider than the terminal continues in further blocks.
+"""
+
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from matplotlib import colormaps
+from rich.cells import cell_len, set_cell_size
+from rich.console import Console, ConsoleOptions
+from rich.style import Style
+from rich.text import Text
+
+from regard.pictures.colours import ATTENTION, luminance
+from regard.pictures.diagram import Diagram
+
+TALLEST = 14  # letters of an upright word
+_SCALE = (0.0, 0.25, 0.5, 0.75, 1.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TerminalDiagram:
+    """A rich renderable of one diagram, heads averaged."""
+
+    diagram: Diagram
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
+        """Yield the lines of the diagram for the width and the colours of the console."""
+        is_coloured = console.color_system is not None and not console.no_color
+        labels, is_numbered = _column_labels(self.diagram.source)
+        stub = min(max(cell_len(_plain(word)) for word in self.diagram.target), max(6, options.max_width // 4))
+        room = options.max_width - stub - 1
+        side = min(4, max(2 if is_coloured else 3, room // len(labels)))
+        block = max(1, room // side)
+        if self.diagram.title:
+            yield Text(_plain(self.diagram.title), style="bold")
+        for start in range(0, len(labels), block):
+            columns = range(start, min(start + block, len(labels)))
+            yield from [Text()] if start else []
+            yield from _header([labels[column] for column in columns], stub=stub, side=side)
+            for row in range(len(self.diagram.target)):
+                yield self._row(row, columns, stub=stub, side=side, is_coloured=is_coloured)
+        yield from self._legend(is_numbered=is_numbered, is_coloured=is_coloured, side=side)
+
+    def _row(self, row: int, columns: range, *, stub: int, side: int, is_coloured: bool) -> Text:
+        line = Text(_fit(_plain(self.diagram.target[row]), stub) + " ", no_wrap=True, overflow="crop")
+        for column in columns:
+            weight = float(self.diagram.mean[row, column])
+            is_gold = (column, row) in (self.diagram.links or ())
+            line.append(_cell(weight, side, is_gold=is_gold), _style(weight, is_gold=is_gold) if is_coloured else "")
+        return line
+
+    def _legend(self, *, is_numbered: bool, is_coloured: bool, side: int) -> Iterator[Text]:
+        if is_numbered:
+            yield Text(
+                "  ".join(f"{number} {_plain(word)}" for number, word in enumerate(self.diagram.source, start=1))
+            )
+        key = Text.assemble(("attention in percent ", "dim"))
+        for weight in _SCALE if is_coloured else ():
+            key.append(f" {100 * weight:g} ", _style(weight, is_gold=False))
+        if self.diagram.links:
+            key.append(f"  {'*' if side > 2 else 'underlined'} gold alignment", "dim")
+        yield key
+        if self.diagram.reference:
+            yield Text.assemble(("reference ", "dim"), _plain(self.diagram.reference))
+
+
+def _column_labels(words: tuple[str, ...]) -> tuple[list[list[str]], bool]:
+    letters = [_letters(word) for word in words]
+    is_numbered = any(_is_joined(char) for word in words for char in word)
+    if is_numbered:
+        return [list(str(number)) for number in range(1, len(words) + 1)], True
+    return [word if len(word) <= TALLEST else [*word[: TALLEST - 1], "…"] for word in letters], False
+
+
+def _letters(word: str) -> list[str]:
+    """Split a word into what stands in one cell: a letter with its combining marks."""
+    letters: list[str] = []
+    for char in unicodedata.normalize("NFC", word):
+        if letters and (unicodedata.category(char) in ("Mn", "Me", "Cf") or cell_len(char) == 0):
+            letters[-1] += char
+        else:
+            letters.append(char if char.isprintable() else "␣")
+    return letters or ["␣"]
+
+
+def _is_joined(char: str) -> bool:
+    return unicodedata.bidirectional(char) in ("R", "AL") or unicodedata.category(char) == "Mc"
+
+
+def _header(labels: list[list[str]], *, stub: int, side: int) -> Iterator[Text]:
+    height = max(map(len, labels))
+    for level in range(height):
+        places = [level - height + len(label) for label in labels]
+        cells = [label[place] if place >= 0 else "" for label, place in zip(labels, places, strict=True)]
+        line = " " * (stub + 1) + "".join(_centre(cell, side) for cell in cells)
+        yield Text(line.rstrip(), no_wrap=True, overflow="crop")
+
+
+def _centre(text: str, width: int) -> str:
+    free = width - cell_len(text)
+    return " " * ((free + 1) // 2) + text + " " * (free // 2)
+
+
+def _plain(text: str) -> str:
+    """Return the text without what could command a terminal."""
+    return "".join(_letters(text))
+
+
+def _fit(text: str, width: int) -> str:
+    if cell_len(text) > width:
+        text = set_cell_size(text, width - 1).rstrip() + "…"
+    return " " * (width - cell_len(text)) + text
+
+
+def _cell(weight: float, side: int, *, is_gold: bool) -> str:
+    number = str(min(99 if side == 2 else 100, round(100 * weight))) if weight >= 0.005 else ""
+    mark = "*" if is_gold else " "
+    return f"{number:>2}" if side == 2 else f"{number:>{side - 1}}{mark}"[:side]
+
+
+def _style(weight: float, *, is_gold: bool) -> Style:
+    red, green, blue, _ = colormaps[ATTENTION](min(1.0, max(0.0, weight)))
+    back = f"#{round(255 * red):02x}{round(255 * green):02x}{round(255 * blue):02x}"
+    ink = "#000000" if luminance((red, green, blue)) > 0.2 else "#ffffff"
+    return Style(color=ink, bgcolor=back, underline=is_gold, bold=is_gold)

@@ -1,0 +1,109 @@
+"""The memory of a search: each step's choices with pointers back, read once at the end."""
+
+from dataclasses import dataclass
+
+import torch
+
+from regard.data.vocabulary import PAD
+from regard.errors import RegardError
+from regard.search.hypothesis import Hypothesis
+from regard.search.rules import NEVER
+from regard.types import Bool, Float, Int, Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """For every place: which hypothesis is continued, with what, and at what price."""
+
+    parent: Int[Tensor, "B W"]
+    """The place that is continued."""
+    token: Int[Tensor, "B W"]
+    log_prob: Float[Tensor, "B W"]
+    """Of the token."""
+    total: Float[Tensor, "B W"]
+    """Of all tokens; -inf where nothing is continued."""
+
+
+class Pool:
+    """The best ended hypotheses of each sentence, best first."""
+
+    def __init__(self, like: Float[Tensor, "B W"], n_best: int) -> None:
+        size = (like.shape[0], n_best)
+        self.score = like.new_full(size, NEVER)
+        self.total = like.new_full(size, NEVER)
+        self.place = torch.zeros(size, dtype=torch.long, device=like.device)
+        self.length = torch.zeros_like(self.place)
+
+    @property
+    def worst(self) -> Float[Tensor, "B 1"]:
+        """The score to beat; -inf while there is room."""
+        return self.score[:, -1:]
+
+    @property
+    def is_empty(self) -> Bool[Tensor, "B 1"]:
+        """Whether a sentence has no ended hypothesis yet."""
+        return self.score[:, :1] == NEVER
+
+    def offer(
+        self, is_offered: Bool[Tensor, "B W"], score: Float[Tensor, "B W"], total: Float[Tensor, "B W"], length: int
+    ) -> None:
+        """Keep the best of what is there and what is offered."""
+        places = torch.arange(score.numel(), device=score.device).view_as(score)
+        score = torch.cat((self.score, score.masked_fill(~is_offered, NEVER)), dim=1)
+        self.score, index = score.topk(self.score.shape[1], dim=1)
+        self.total = torch.cat((self.total, total), dim=1).gather(1, index)
+        self.place = torch.cat((self.place, places), dim=1).gather(1, index)
+        self.length = torch.cat((self.length, torch.full_like(places, length)), dim=1).gather(1, index)
+
+
+class Trellis:
+    """All steps of a search. Attention is stored once per row of the model and never moved."""
+
+    def __init__(self) -> None:
+        self._choices: list[Choice] = []
+        self._rows: list[Tensor] = []
+        self._weights: list[Tensor] = []
+        self._stored = 0
+
+    def add(self, choice: Choice, row: Int[Tensor, "B W"], weights: Float[Tensor, "R N S"]) -> None:
+        """Append a step: ``row`` is the row of the model that each choice came from."""
+        self._choices.append(choice)
+        self._rows.append(row + self._stored)
+        self._weights.append(weights)
+        self._stored += weights.shape[0]
+
+    def hypotheses(self, pool: Pool, is_token: Bool[Tensor, "B S"]) -> list[list[Hypothesis]]:
+        """Follow the pointers back from every ended hypothesis, and group them by sentence."""
+        if not self._choices:
+            return []
+        if (pool.is_empty | pool.score[:, :1].isnan()).any():
+            raise RegardError(
+                "search: the model gives probabilities that are not numbers; its training went wrong. "
+                "Use an earlier checkpoint, or train with a lower learning rate."
+            )
+        tokens, log_probs, rows = (x.cpu() for x in self._trace(pool.place.flatten(), pool.length.flatten()))
+        weights, is_token = torch.cat(self._weights).cpu(), is_token.cpu()
+        ended = zip(*(x.flatten().tolist() for x in (pool.score, pool.total, pool.length)), strict=True)
+        found: list[list[Hypothesis]] = [[] for _ in is_token]
+        for i, (score, total, length) in enumerate(ended):
+            sentence = i // pool.score.shape[1]
+            if score > NEVER:
+                attention = weights[rows[i, :length]].transpose(0, 1)[:, :, is_token[sentence]]
+                said = tuple(tokens[i, :length].tolist()), tuple(log_probs[i, :length].tolist())
+                found[sentence].append(Hypothesis(said[0], total, score, said[1], attention))
+        return found
+
+    def _trace(
+        self, place: Int[Tensor, " E"], length: Int[Tensor, " E"]
+    ) -> tuple[Int[Tensor, "E T"], Float[Tensor, "E T"], Int[Tensor, "E T"]]:
+        size = (len(place), len(self._choices))
+        tokens = torch.full(size, PAD, device=place.device)
+        rows = torch.zeros(size, dtype=torch.long, device=place.device)
+        log_probs = self._choices[0].log_prob.new_zeros(size)
+        for t in reversed(range(len(self._choices))):
+            choice, is_part = self._choices[t], t < length
+            tokens[:, t] = choice.token.view(-1)[place]
+            log_probs[:, t] = choice.log_prob.view(-1)[place]
+            rows[:, t] = self._rows[t].view(-1)[place]
+            place = torch.where(is_part, choice.parent.view(-1)[place], place)
+        return tokens, log_probs, rows

@@ -1,0 +1,250 @@
+import math
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from regard.errors import RegardError
+from regard.metrics import significance
+from regard.metrics.accuracy import SentenceAccuracy
+from regard.metrics.bleu import Bleu
+from regard.metrics.significance import (
+    approximate_randomisation,
+    bootstrap_interval,
+    holm,
+    paired_bootstrap,
+    permutation_test,
+    t_quantile,
+    t_two_sided,
+    welch,
+)
+
+PAIRED = [paired_bootstrap, approximate_randomisation]
+
+
+def generator(seed=1):
+    return np.random.default_rng(seed)
+
+
+def mean(sums):
+    return sums[:, 0] / sums[:, 1]
+
+
+def rows(values):
+    return np.column_stack([values, np.ones(len(values))])
+
+
+def coins(share, size, seed):
+    return rows((generator(seed).random(size) < share).astype(float))
+
+
+def test_resamplings_are_sums_of_segments_drawn_with_replacement():
+    statistics = generator(7).normal(size=(5, 3))
+    seen = []
+    bootstrap_interval(statistics, lambda s: (seen.append(s), s[:, 0])[1], generator=generator(), resamplings=11)
+    drawn = generator().integers(5, size=(11, 5))
+    np.testing.assert_allclose(seen[0], statistics[drawn].sum(1))
+
+
+def test_memory_is_bounded_without_changing_the_result(monkeypatch):
+    a, b = coins(0.6, 40, 1), coins(0.7, 40, 2)
+    whole = [test(a, b, aggregate=mean, generator=generator(), resamplings=50) for test in PAIRED]
+    monkeypatch.setattr(significance, "_CELLS", 7 * 40 + 1)
+    parts = [test(a, b, aggregate=mean, generator=generator(), resamplings=50) for test in PAIRED]
+    assert parts == whole
+
+
+def test_the_interval_of_a_share_is_the_textbook_one():
+    statistics = rows(np.arange(400) < 280)
+    low, high = bootstrap_interval(statistics, mean, generator=generator(), resamplings=4000)
+    margin = 1.96 * math.sqrt(0.7 * 0.3 / 400)
+    assert low == pytest.approx(0.7 - margin, abs=0.005)
+    assert high == pytest.approx(0.7 + margin, abs=0.005)
+
+
+def test_the_interval_holds_the_score_itself():
+    inside = 0
+    for seed in range(50):
+        statistics = coins(0.3, 30, seed)
+        low, high = bootstrap_interval(statistics, mean, generator=generator(seed), resamplings=200)
+        inside += low <= statistics[:, 0].mean() <= high
+    assert inside >= 48
+
+
+def test_one_segment_has_an_interval_without_width():
+    assert bootstrap_interval(rows([0.25]), mean, generator=generator()) == (0.25, 0.25)
+
+
+@pytest.mark.parametrize("test", PAIRED)
+def test_a_system_does_not_differ_from_itself(test):
+    metric = Bleu()
+    texts = ["a b c d e", "f g h i j k", "l m n o x"]
+    statistics = metric.statistics(texts, ["a b c d x", "f g h i j k", "l m n o p"])
+    outcome = test(statistics, statistics, aggregate=metric.aggregate, generator=generator())
+    assert (outcome.delta, outcome.p_value) == (0, 1)
+
+
+@pytest.mark.parametrize("test", PAIRED)
+def test_a_clear_difference_is_found_either_way(test):
+    worse, better = coins(0.5, 300, 1), coins(0.8, 300, 2)
+    up = test(worse, better, aggregate=mean, generator=generator())
+    down = test(better, worse, aggregate=mean, generator=generator())
+    assert up.delta == pytest.approx(better[:, 0].mean() - worse[:, 0].mean())
+    assert down.delta == -up.delta
+    assert up.p_value == down.p_value == pytest.approx(1 / 1001)
+
+
+@pytest.mark.parametrize("test", PAIRED)
+def test_chance_is_called_a_difference_as_rarely_as_promised(test):
+    p_values = [
+        test(coins(0.5, 80, 2 * seed), coins(0.5, 80, 2 * seed + 1), aggregate=mean, generator=generator(seed)).p_value
+        for seed in range(200)
+    ]
+    assert 0.01 <= np.mean(np.array(p_values) <= 0.05) <= 0.10
+    assert 0.4 <= np.mean(p_values) <= 0.6
+
+
+def test_pairs_count():
+    # a small gain on every sentence is certain although sentences differ far more than that
+    hard = generator(3).normal(0, 10, size=100)
+    outcome = paired_bootstrap(rows(hard), rows(hard + 0.1), aggregate=mean, generator=generator())
+    assert outcome.p_value < 0.01
+    assert outcome.interval == pytest.approx((0.1, 0.1))
+
+
+def test_randomisation_tries_every_swap_by_hand():
+    # gains of 1 on three sentences: |sum| is as large as 3 in 2 of 8 swaps
+    outcome = approximate_randomisation(
+        rows(np.zeros(3)), rows(np.ones(3)), aggregate=mean, generator=generator(), resamplings=20_000
+    )
+    assert outcome.p_value == pytest.approx(0.25, abs=0.01)
+    assert outcome.test == "approximate randomisation"
+
+
+def test_an_undefined_score_is_no_evidence():
+    nothing = np.zeros((4, 2))
+    metric = SentenceAccuracy()
+    for test in PAIRED:
+        assert test(nothing, nothing + 0, aggregate=metric.aggregate, generator=generator()).p_value == 1
+
+
+@pytest.mark.parametrize("test", PAIRED)
+def test_pairs_must_be_of_the_same_segments(test):
+    for sizes in ((2, 3), (0, 0)):
+        with pytest.raises(RegardError) as error:
+            test(*(np.ones((size, 2)) for size in sizes), aggregate=mean, generator=generator())
+        assert str(error.value) == (
+            f"Paired test: got {sizes[0]} and {sizes[1]} segments, "
+            "want the same segments from both systems, at least 1."
+        )
+
+
+def test_a_thousand_resamplings_of_a_thousand_sentences_are_quick():
+    metric = Bleu()
+    statistics = np.tile(metric.statistics(["a b c d e f"], ["a b c d x f"]), (1000, 1))
+    start = time.process_time()
+    metric.score(statistics, generator=generator())
+    assert time.process_time() - start < 1
+
+
+@pytest.mark.parametrize(
+    ("t", "df", "p"),
+    [
+        (12.706, 1, 0.05),
+        (2.776, 4, 0.05),
+        (4.604, 4, 0.01),
+        (2.228, 10, 0.05),
+        (3.169, 10, 0.01),
+        (2.042, 30, 0.05),
+        (1.95996, 1e7, 0.05),
+        (0.0, 3, 1.0),
+    ],
+)
+def test_t_as_in_the_tables(t, df, p):
+    assert t_two_sided(t, df) == pytest.approx(p, abs=5e-5)
+    assert t_two_sided(-t, df) == t_two_sided(t, df)
+    if t:
+        assert t_quantile(p, df) == pytest.approx(t, abs=1e-3)
+
+
+@given(st.floats(0.01, 1e3))
+def test_t_where_it_has_a_closed_form(t):
+    assert t_two_sided(t, 1) == pytest.approx(2 / math.pi * math.atan(1 / t), rel=1e-10)
+    assert t_two_sided(t, 2) == pytest.approx(2 / (2 + t * t) / (1 + t / math.sqrt(2 + t * t)), rel=1e-10)
+
+
+@pytest.mark.parametrize("df", [1.3, 2.941176, 7.7, 55.5])
+def test_t_as_the_integral_of_its_density(df):
+    x = np.linspace(0, 1.549193, 200_001)
+    front = math.gamma((df + 1) / 2) / math.sqrt(df * math.pi) / math.gamma(df / 2)
+    inside = 2 * np.trapezoid(front * (1 + x * x / df) ** (-(df + 1) / 2), x)
+    assert t_two_sided(1.549193, df) == pytest.approx(1 - inside, abs=1e-9)
+
+
+def test_welch_by_hand():
+    # variances 1 and 4 of 3: error sqrt(5/3), t = 2 / error, df = (5/3)^2 / (1/18 + 16/18)
+    outcome = welch([1, 2, 3], [2, 4, 6])
+    error, df = math.sqrt(5 / 3), (25 / 9) / (17 / 18)
+    assert outcome.delta == 2
+    assert outcome.p_value == pytest.approx(t_two_sided(2 / error, df))
+    margin = t_quantile(0.05, df) * error
+    assert outcome.interval == pytest.approx((2 - margin, 2 + margin))
+    assert welch([2, 4, 6], [1, 2, 3]).p_value == pytest.approx(outcome.p_value)
+
+
+def test_welch_without_any_variance():
+    assert welch([1.0, 1.0], [1.0, 1.0]).p_value == 1
+    assert welch([1.0, 1.0], [2.0, 2.0]).p_value == 0
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "p"),
+    [
+        ([1, 2], [3, 4], 2 / 6),
+        ([1, 2, 3], [4, 5, 6], 2 / 20),
+        ([1, 2, 3, 4, 5], [6, 7, 8, 9, 10], 2 / 252),
+        ([1, 3], [2, 4, 9], 4 / 10),  # the three of the system sum to 15; as far out are 6, 7, 15 and 16
+        ([0.1, 0.2], [0.1, 0.2], 1.0),
+    ],
+)
+def test_permutations_by_hand(a, b, p):
+    outcome = permutation_test(a, b, generator=generator())
+    assert outcome.p_value == pytest.approx(p)
+    assert outcome.test == "exact permutation"
+
+
+def test_drawn_permutations_come_near_the_exact_ones(monkeypatch):
+    a, b = [1.0, 2.0, 3.5, 4.1, 5.0, 6.2], [2.5, 3.0, 5.5, 6.0, 7.1, 8.0]
+    exact = permutation_test(a, b, generator=generator())
+    monkeypatch.setattr(significance, "SPLITS", 900)  # of 924
+    drawn = permutation_test(a, b, generator=generator())
+    assert drawn.test == "drawn permutation"
+    assert drawn.delta == exact.delta
+    assert drawn.p_value == pytest.approx(exact.p_value, abs=0.04)
+
+
+@pytest.mark.parametrize("scores", [[], [1.0], [1.0, math.nan]])
+def test_one_seed_is_not_enough(scores):
+    want = f"Test over seeds: got the scores {scores}, want at least 2 finite ones of each system."
+    for test in (welch, lambda a, b: permutation_test(a, b, generator=generator())):
+        for pair in ((scores, [1.0, 2.0]), ([1.0, 2.0], scores)):
+            with pytest.raises(RegardError) as error:
+                test(*pair)
+            assert str(error.value) == want
+
+
+def test_holm_by_hand():
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([0.5, 0.9]) == pytest.approx([1, 1])
+    assert holm([0.2]) == [0.2]
+    assert holm([]) == []
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
+def test_holm_never_helps_and_keeps_the_order(p_values):
+    corrected = holm(p_values)
+    assert all(p <= q <= min(1, len(p_values) * p) for p, q in zip(p_values, corrected, strict=True))
+    order = np.argsort(p_values, kind="stable")
+    assert np.all(np.diff(np.array(corrected)[order]) >= 0)
