@@ -1,7 +1,7 @@
 """Small models for the tests of search: probability tables, and a network with attention."""
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 import torch
@@ -61,38 +61,33 @@ class TableStepper:
         return Step(logits.log_softmax(dim=1), weights, (beginning,))
 
 
-@dataclass(frozen=True)
-class Listed:
-    """A translation found by enumeration."""
+class Look:
+    """Reads translations from the tables of one sentence, without any search."""
 
-    tokens: tuple[int, ...]
-    log_probs: tuple[float, ...]
-    attention: Float[Tensor, "N T S"]
+    def __init__(self, table: TableStepper, sentence: int) -> None:
+        self.words = table.words
+        self.weights = table.weights[sentence][:, :, table.source.is_token[sentence]]
+        logits = table.logits[sentence] + table.weights[sentence].mean(dim=1) @ table.reading
+        self.log_probs: list[list[float]] = logits.double().log_softmax(dim=1).tolist()
 
-    @property
-    def log_prob(self) -> float:
-        return sum(self.log_probs)
+    def beginnings(self, tokens: Sequence[int]) -> list[int]:
+        """Return the number of the beginning that each token continues."""
+        return list(itertools.accumulate(tokens[:-1], lambda i, token: i * self.words + token + 1, initial=0))
 
+    def token_log_probs(self, tokens: Sequence[int]) -> list[float]:
+        return [self.log_probs[i][token] for i, token in zip(self.beginnings(tokens), tokens, strict=True)]
 
-def enumerate_all(table: TableStepper, sentence: int, longest: int) -> list[Listed]:
-    """List every finished translation of at most the given length, from the tables alone."""
-    words = [v for v in range(table.words) if v not in (PAD, BOS, EOS)]
-    bodies: Iterator[tuple[int, ...]] = itertools.chain.from_iterable(
-        itertools.product(words, repeat=n) for n in range(longest)
-    )
-    return [listed(table, sentence, (*body, EOS)) for body in bodies]
+    def log_prob(self, tokens: Sequence[int]) -> float:
+        return sum(self.token_log_probs(tokens))
 
+    def attention(self, tokens: Sequence[int]) -> Float[Tensor, "N T S"]:
+        return self.weights[self.beginnings(tokens)].transpose(0, 1)
 
-def listed(table: TableStepper, sentence: int, tokens: tuple[int, ...]) -> Listed:
-    """Look one translation up."""
-    beginning, log_probs, rows = 0, [], []
-    for token in tokens:
-        weights = table.weights[sentence, beginning]
-        logits = table.logits[sentence, beginning] + weights.mean(dim=0) @ table.reading
-        log_probs.append(logits.log_softmax(dim=0)[token].item())
-        rows.append(weights[:, table.source.is_token[sentence]])
-        beginning = beginning * table.words + token + 1
-    return Listed(tokens, tuple(log_probs), torch.stack(rows, dim=1))
+    def finished(self, longest: int) -> list[tuple[int, ...]]:
+        """List every finished translation of at most the given length."""
+        words = [v for v in range(self.words) if v not in (PAD, BOS, EOS)]
+        bodies = itertools.chain.from_iterable(itertools.product(words, repeat=n) for n in range(longest))
+        return [(*body, EOS) for body in bodies]
 
 
 @dataclass(frozen=True)

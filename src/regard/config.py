@@ -66,6 +66,12 @@ class TokenizerConfig(Frozen):
     dropout: Share = 0.0
     """Subword: share of merges skipped at random in training."""
 
+    @model_validator(mode="after")
+    def _only_pieces_drop_out(self) -> "TokenizerConfig":
+        if self.dropout and self.kind != "subword":
+            raise ValueError(f"dropout: got {self.dropout} with kind '{self.kind}', want 0 unless kind is subword.")
+        return self
+
 
 class ModelConfig(Frozen):
     """Sizes and parts of the network."""

@@ -134,12 +134,13 @@ class Evaluator:
         return mean
 
     def _columns(self, translations: list[Translation]) -> dict[str, Sequence[Any]]:
-        return {
-            "hypothesis": [t.text for t in translations],
-            "reference": self.data.targets,
+        columns: dict[str, Sequence[Any]] = {
             "hypothesis_tokens": [t.tokens for t in translations],
             "reference_tokens": [t.tokens for t in self.reading.references],
         }
+        if self.corpus.unit == "word":  # BLEU and its like count words; strings of letters have none
+            columns |= {"hypothesis": [t.text for t in translations], "reference": self.data.targets}
+        return columns
 
     def _context(self, strategy: Strategy) -> Signature:
         config = self.run.config
@@ -166,7 +167,7 @@ class SearchErrors:
     better_score: int
     """Sentences with a hypothesis of higher model score."""
     worse_bleu: int
-    """How many of these have a lower BLEU all the same: the model's error, not the search's."""
+    """How many of these have a lower BLEU all the same (token accuracy for strings): the model errs, not the search."""
 
 
 def search_errors(evaluations: Sequence[Evaluation]) -> list[SearchErrors]:
@@ -176,6 +177,7 @@ def search_errors(evaluations: Sequence[Evaluation]) -> list[SearchErrors]:
 
 def _found(narrow: Evaluation, wide: Evaluation) -> SearchErrors:
     gain = np.array([w.score - n.score for n, w in zip(narrow.translations, wide.translations, strict=True)])
-    bleu = np.array(wide.sentence_scores["bleu"]) - np.array(narrow.sentence_scores["bleu"])
+    measure = "bleu" if "bleu" in wide.sentence_scores else "token_accuracy"
+    quality = np.array(wide.sentence_scores[measure]) - np.array(narrow.sentence_scores[measure])
     is_better = gain > 1e-4
-    return SearchErrors(int(is_better.sum()), int((is_better & (bleu < 0)).sum()))
+    return SearchErrors(int(is_better.sum()), int((is_better & (quality < 0)).sum()))

@@ -5,8 +5,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
-from rich.table import Table
 
 from regard.cli.options import search_options, strategy_for
 from regard.cli.terminal import bar, say
@@ -16,6 +14,7 @@ if TYPE_CHECKING:
     from regard.evaluate import Evaluation
     from regard.metrics.alignment import Alignment
     from regard.run import Run
+    from regard.search.strategy import Strategy
 
 
 @click.command()
@@ -45,7 +44,10 @@ def evaluate(
 
     path, widths = _sort_out(run_and_widths, widths)
     run = Run.open(path)
-    done = evaluate_run(run, split, widths or (1,), search, alignments=alignments, batch=batch)
+    if search["unknown"] == "replace":
+        raise RegardError("--unknown: got 'replace', want 'show' or 'forbid' to evaluate; translate can replace.")
+    strategies = [strategy_for(search, width=width) for width in widths or (1,)]
+    done = evaluate_run(run, split, strategies, alignments=alignments, batch=batch)
     if as_json:
         click.echo(json.dumps([evaluation.to_json() for evaluation in done], ensure_ascii=False))
     else:
@@ -64,18 +66,14 @@ def _sort_out(words: tuple[str, ...], widths: tuple[int, ...]) -> tuple[str, tup
 def evaluate_run(
     run: "Run",
     split: str,
-    widths: tuple[int, ...],
-    search: dict[str, Any],
+    strategies: "list[Strategy]",
     *,
     alignments: Path | None = None,
     batch: int = 64,
 ) -> "list[Evaluation]":
-    """Evaluate with every width, store each evaluation, show progress."""
+    """Evaluate with every strategy, store each evaluation, show progress."""
     from regard.evaluate import Evaluator
 
-    if search["unknown"] == "replace":
-        raise RegardError("--unknown: got 'replace', want 'show' or 'forbid' to evaluate; translate can replace.")
-    strategies = [strategy_for(search, width=width) for width in widths]
     evaluator = Evaluator(run, split, batch=batch, gold=_gold(run, split, alignments))
     done = []
     with bar() as progress:
@@ -97,30 +95,44 @@ def _gold(run: "Run", split: str, path: Path | None) -> "tuple[Alignment, ...] |
 
 def print_scores(evaluations: "list[Evaluation]") -> None:
     """Print a table to stdout: one row a metric for one search, one row a search for several."""
-    from regard.evaluate import search_errors
-
-    console = Console(width=None if Console().is_terminal else 200)
     if len(evaluations) == 1:
-        console.print(_one(evaluations[0]))
+        click.echo(columns(_metrics(evaluations[0])))
         return
-    table = Table("search", "BLEU", "BLEU lc", "BLEU tok lc", "chrF", "TER", "seconds", box=None, pad_edge=False)
-    for heading in ("score up", "of these BLEU down"):
-        table.add_column(heading, justify="right")
-    for evaluation, errors in zip(evaluations, [None, *search_errors(evaluations)], strict=True):
-        scores = [f"{evaluation.scores[n].value:.2f}" for n in ("bleu", "bleu_lc", "bleu_tok_lc", "chrf", "ter")]
-        found = ["", ""] if errors is None else [str(errors.better_score), str(errors.worse_bleu)]
-        table.add_row(evaluation.search, *scores, f"{evaluation.seconds:.1f}", *found)
-    console.print(table)
-    say("score up: sentences for which this search found a hypothesis of higher model score than the row above")
-    for score in evaluations[0].scores.values():
-        if score.name.startswith(("bleu", "chrf", "ter")):
-            say(f"{score.name}: {score.signature}")
+    click.echo(columns(_searches(evaluations)))
+    say("score up: sentences for which this search found a hypothesis of higher model score than the row above;")
+    say("BLEU down: how many of these have a lower sentence BLEU all the same")
+    for name in _compared(evaluations[0]):
+        say(f"{name}: {evaluations[0].scores[name].signature}")
 
 
-def _one(evaluation: "Evaluation") -> Table:
-    table = Table("metric", "value", "95 % interval", "signature", box=None, pad_edge=False)
+def columns(rows: list[list[str]]) -> str:
+    """Align cells under one another; the last column is never cut."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join("  ".join(f"{c:<{w}}" for c, w in zip(row, widths, strict=True)).rstrip() for row in rows)
+
+
+def _metrics(evaluation: "Evaluation") -> list[list[str]]:
+    rows = [["metric", "value", "95 % interval", "signature"]]
     for score in evaluation.scores.values():
         low, high = score.interval or (score.value, score.value)
-        unit = f" {score.unit}" if score.unit else ""
-        table.add_row(score.name, f"{score.value:.2f}{unit}", f"{low:.2f} to {high:.2f}", score.signature)
-    return table
+        value = f"{score.value:.2f} {score.unit}".rstrip()
+        rows.append([score.name, value, f"{low:.2f} to {high:.2f}", score.signature])
+    return rows
+
+
+def _searches(evaluations: "list[Evaluation]") -> list[list[str]]:
+    from regard.evaluate import search_errors
+
+    names = _compared(evaluations[0])
+    rows = [["search", *names, "seconds", "score up", "BLEU down"]]
+    for evaluation, errors in zip(evaluations, [None, *search_errors(evaluations)], strict=True):
+        scores = [f"{evaluation.scores[name].value:.2f}" for name in names]
+        found = ["", ""] if errors is None else [str(errors.better_score), str(errors.worse_bleu)]
+        rows.append([evaluation.search, *scores, f"{evaluation.seconds:.1f}", *found])
+    return rows
+
+
+def _compared(evaluation: "Evaluation") -> list[str]:
+    """Name the metrics that depend on the search."""
+    of_search = ("bleu", "bleu_lc", "bleu_tok_lc", "chrf", "ter", "token_accuracy", "sentence_accuracy")
+    return [name for name in of_search if name in evaluation.scores]

@@ -107,7 +107,8 @@ def _write(folder: Path, results: "list[Experiment]", output: dict[str, Any], pa
 
     folder.mkdir(parents=True, exist_ok=True)
     names = {"noisy": "noisy_heads", "heads": "noisy_heads"}  # one figure shows both
-    for name, figure in {names.get(result.name, result.name): result.figure for result in results}.items():
+    for name, result in {names.get(result.name, result.name): result for result in results}.items():
+        figure = result.figure
         for ending in ("png", "svg"):
             figure.savefig(folder / f"{name}.{ending}", dpi=160)
             say(f"wrote {folder / name}.{ending}")

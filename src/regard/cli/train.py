@@ -140,4 +140,15 @@ def _close(event: "Ended", session: "Session") -> bool:
 
 
 def show_results(session: "Session") -> None:
-    """Score the test split, draw attention, and say what to try next."""
+    """Score the test split with greedy search, print samples, draw attention, and say what to try next."""
+    from regard.cli.evaluate import evaluate_run, print_scores
+    from regard.pictures.examples import save_examples
+    from regard.search.strategy import Strategy
+
+    run = session.run
+    (evaluation,) = evaluate_run(run, "test", [Strategy()])
+    print_scores([evaluation])
+    for translation, reference in list(zip(evaluation.translations, evaluation.references, strict=True))[:3]:
+        say(f"\n  source      {translation.source}\n  translation {translation.text}\n  reference   {reference}")
+    pictures = save_examples(evaluation, session.corpus, run.examples)
+    say(f"\n{len(pictures)} attention diagrams in {run.examples}")

@@ -1,10 +1,12 @@
 """`regard translate`."""
 
 import json
+import os
 import queue
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -15,7 +17,6 @@ from regard.cli.terminal import bar
 from regard.errors import RegardError
 
 if TYPE_CHECKING:
-    from regard.search import Sampling
     from regard.translate import Translation
 
 AHEAD = 4096
@@ -28,7 +29,7 @@ AHEAD = 4096
 @click.option("--also", "others", multiple=True, type=click.Path(path_type=Path),
               help="Another run with the same vocabulary: an ensemble. May be repeated.")
 @click.option("--beam", type=int, default=5, show_default=True, metavar="WIDTH", help="Beam width; 1 is greedy search.")
-@click.option("--n-best", type=int, default=1, metavar="N", help="Print the N best translations of each line.")
+@click.option("--n-best", type=int, default=1, metavar="N", help="Print the N best, each after its line number.")
 @search_options
 @click.option("--sample", is_flag=True, help="Draw translations at random instead; --n-best says how many.")
 @click.option("--temperature", type=float, default=1.0, help="Of --sample: below 1 is bolder, above 1 wilder.")
@@ -71,21 +72,22 @@ def translate(
     translator = load(run, *others)
     total = _count(file)
     done = 0
-    with _open(file) as lines, _sink(attention) as kept, bar(counts=total is not None) as progress:
+    with _sink(attention) as kept, bar(counts=total is not None) as progress:
         task = progress.add_task("translating", total=total, note="")
-        for chunk in _arriving(lines, file):
+        for chunk in _arriving(_lines(file)):
             for one in translator.translate_all(
                 chunk, strategy, batch=batch, unknown=unknown, prefix=prefix, first=done
             ):
                 done += 1
-                _print(one, as_json=as_json, scores=scores, alignments=alignments)
+                label = f"{done}\t" if n_best > 1 else ""
+                _print(one, label, as_json=as_json, scores=scores, alignments=alignments)
                 if kept:
                     kept.write(json.dumps(one.to_json(), ensure_ascii=False) + "\n")
                 progress.update(task, completed=done)
             sys.stdout.flush()
 
 
-def _print(one: "Translation", *, as_json: bool, scores: bool, alignments: bool) -> None:
+def _print(one: "Translation", label: str, *, as_json: bool, scores: bool, alignments: bool) -> None:
     if as_json:
         click.echo(json.dumps(one.to_json(), ensure_ascii=False))
         return
@@ -93,7 +95,7 @@ def _print(one: "Translation", *, as_json: bool, scores: bool, alignments: bool)
         fields = [f"{each.score:.4f}"] if scores else []
         fields += [each.text]
         fields += [_links(each)] if alignments else []
-        click.echo("\t".join(fields))
+        click.echo(label + "\t".join(fields))
 
 
 def _links(one: "Translation") -> str:
@@ -101,3 +103,63 @@ def _links(one: "Translation") -> str:
 
     links = strongest_links(one.words.attention.mean(axis=0))
     return " ".join(f"{s}-{t}" for s, t in sorted(links, key=lambda link: (link[1], link[0])))
+
+
+def _arriving(lines: Iterator[str]) -> Iterator[list[str]]:
+    """Give what has arrived, up to a bound: a pipe that pauses is answered without waiting for its end."""
+    arrived: queue.Queue[str | BaseException] = queue.Queue(maxsize=AHEAD)
+
+    def read() -> None:
+        try:
+            for line in lines:
+                arrived.put(line)
+            arrived.put(StopIteration())
+        except BaseException as error:  # whatever stops the reader must reach the user
+            arrived.put(error)
+
+    threading.Thread(target=read, daemon=True).start()
+    last: str | BaseException = ""
+    while isinstance(last, str):
+        chunk: list[str] = []
+        last = arrived.get()
+        while isinstance(last, str):
+            chunk.append(last)
+            if len(chunk) == AHEAD or arrived.empty():
+                break
+            last = arrived.get()
+        if chunk:
+            yield chunk
+    if not isinstance(last, StopIteration):
+        raise last
+
+
+def _lines(file: Path | None) -> Iterator[str]:
+    from regard.data.lines import decoded, lines_of
+
+    return lines_of(file) if file else decoded(sys.stdin.buffer, "standard input")
+
+
+def _count(file: Path | None) -> int | None:
+    """Count the lines of a file for the progress bar; a pipe's length is not known."""
+    if file is None:
+        return None
+    from regard.data.lines import lines_of
+
+    return sum(1 for _ in lines_of(file))
+
+
+@contextmanager
+def _sink(path: Path | None) -> Iterator[IO[str] | None]:
+    """Open a file that appears when it is complete."""
+    if path is None:
+        yield None
+        return
+    partial = path.with_name(path.name + ".partial")
+    try:
+        with partial.open("w", encoding="utf-8") as file:
+            yield file
+        os.replace(partial, path)
+    except OSError as error:
+        raise RegardError(f"{path}: cannot be written ({error.strerror}).") from None
+    finally:
+        partial.unlink(missing_ok=True)

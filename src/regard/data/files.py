@@ -1,17 +1,16 @@
 """Files: a corpus of one's own, as parallel text files or a table, plain or gzipped."""
 
-import gzip
 import random
-import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
-from typing import BinaryIO, Literal, cast
+from typing import Literal, cast
 
 from pydantic import NonNegativeInt, PositiveInt, model_validator
 
 from regard.data.corpus import Corpus, Recipe, Split
+from regard.data.lines import lines_of
 from regard.data.words import clean, split_words
 from regard.errors import RegardError
 
@@ -94,7 +93,7 @@ class Files(Recipe):
             read.add(pair, self.max_words)
         if not read.kept:
             raise RegardError(
-                f"{table or source}: no sentence pair is left of {read.total} lines. {read.dropped(self.max_words)}"
+                f"{table or source}: no sentence pair is left of {read.total} lines, {read.dropped(self.max_words)}"
             )
         return read
 
@@ -138,11 +137,11 @@ class _Read:
             self.kept.append((source, target))
 
     def dropped(self, max_words: int) -> str:
-        return f"{self.empty} have an empty side, {self.long} have more than {max_words} words."
+        return f"{self.empty} with an empty side and {self.long} with more than {max_words} words."
 
     def notes(self, split: str, max_words: int) -> list[str]:
         dropped = self.total - len(self.kept)
-        return [f"{split}: {dropped} of {self.total} pairs left out: {self.dropped(max_words)}"] if dropped else []
+        return [f"{split}: {dropped} of {self.total} pairs left out, {self.dropped(max_words)}"] if dropped else []
 
 
 def _is_long(text: str, max_words: int) -> bool:
@@ -186,22 +185,10 @@ def _parallel(source: Path, target: Path) -> Iterator[Pair]:
 
 
 def _lines(path: Path) -> Iterator[str]:
-    """Give the lines of a UTF-8 file one by one; only a line feed ends a line."""
-    number = 0
-    try:
-        with _open(path.expanduser()) as file:
-            for number, line in enumerate(file, start=1):
-                yield line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
-    except UnicodeDecodeError as error:
-        byte = error.object[error.start]
-        raise RegardError(f"{path}, line {number}: not UTF-8 (byte 0x{byte:02x}). Convert the file to UTF-8.") from None
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise RegardError(f"{path}: broken gzip file after line {number} ({error}).") from None
-    except OSError as error:
-        raise RegardError(f"{path}: cannot read the file ({error.strerror or error}).") from None
-    if not number:
+    """Give the lines of a file that has some."""
+    is_empty = True
+    for line in lines_of(path):
+        is_empty = False
+        yield line
+    if is_empty:
         raise RegardError(f"{path}: the file is empty.")
-
-
-def _open(path: Path) -> BinaryIO:
-    return cast(BinaryIO, gzip.open(path, "rb")) if path.suffix == ".gz" else path.open("rb")

@@ -71,8 +71,8 @@ class SubwordTokenizer(Tokenizer):
         return list(self._processor.encode(_spaced(text, lowercase=self.lowercase), out_type=str))
 
     def text(self, tokens: Sequence[str]) -> str:
-        """Chain the pieces; ▁ becomes a space."""
-        return "".join(tokens).replace(BOUNDARY, " ").removeprefix(" ")
+        """Chain the pieces; ▁ becomes a space, and so do several."""
+        return " ".join("".join(tokens).replace(BOUNDARY, " ").split())
 
     def encode(self, text: str) -> list[int]:
         """Return the numbers of a text's pieces."""

@@ -98,8 +98,8 @@ def _has_no_space(left: str, right: str) -> bool:
 def _glue(word: str, following: str, open_quotes: list[str]) -> tuple[bool, bool]:
     """Say whether a word is set without a space to its left and to its right; keeps track of open quotes."""
     if word in _QUOTES:
-        opener = next((i for i, quote in enumerate(open_quotes) if quote in _CLOSES.get(word, "")), None)
-        if opener is not None:
+        opener = max((i for i, quote in enumerate(open_quotes) if quote in _CLOSES.get(word, "")), default=-1)
+        if opener >= 0:
             del open_quotes[opener:]
         elif following and following not in _CLOSING and word != "’":
             open_quotes.append(word)

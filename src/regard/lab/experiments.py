@@ -66,7 +66,12 @@ class Experiment:
     settings: Settings
     rows: tuple[Row, ...]
     sentences: tuple[str, str, str]
-    figure: Figure
+    draw: Callable[[], Figure]
+
+    @property
+    def figure(self) -> Figure:
+        """The picture for the slide; drawn when asked for."""
+        return self.draw()
 
     def to_json(self) -> dict[str, Any]:
         """Return everything but the picture."""
@@ -113,7 +118,9 @@ def copy(settings: Settings) -> Experiment:
         "Ten times as many keys cost only sqrt(d) ln 10 more; four times the size d doubles the c that is needed, "
         "which is what the factor 1 / sqrt(d) does.",
     )
-    return Experiment("copy", settings, rows, sentences, figures.copy(settings.noise, measure, copy_error, copy_scale))
+    return Experiment(
+        "copy", settings, rows, sentences, partial(figures.copy, settings.noise, measure, copy_error, copy_scale)
+    )
 
 
 def average(settings: Settings) -> Experiment:
@@ -135,7 +142,9 @@ def average(settings: Settings) -> Experiment:
         f"other {m - 2} values: far from an average of two.",
         f"An error of 1 % needs c = sqrt(d) ln(99 (m - 2) / 2) = {needed:.2f}; the limit is approached, never reached.",
     )
-    return Experiment("average", settings, rows, sentences, figures.average(settings.noise, measure, average_error))
+    return Experiment(
+        "average", settings, rows, sentences, partial(figures.average, settings.noise, measure, average_error)
+    )
 
 
 def noisy(settings: Settings) -> Experiment:
@@ -153,7 +162,7 @@ def noisy(settings: Settings) -> Experiment:
         "A query built from the noisy keys themselves scores c lambda^2 / sqrt(d) and swings more "
         f"({rows[4].measured:.3f}): lambda^2 has mean 1 + beta, not 1, and about twice the spread of lambda.",
     )
-    return Experiment("noisy", settings, tuple(rows), sentences, _noise_figure(settings, draws))
+    return Experiment("noisy", settings, tuple(rows), sentences, partial(_noise_figure, settings, draws))
 
 
 def heads(settings: Settings) -> Experiment:
@@ -175,7 +184,7 @@ def heads(settings: Settings) -> Experiment:
         f"The queries mu_a + mu_b and mu_a - mu_b do not do this: they put {wrong.mean():.2f} on v_a with a spread of "
         f"{wrong.std():.2f}, because softmax weights are never negative.",
     )
-    return Experiment("heads", settings, tuple(rows), sentences, _noise_figure(settings, draws))
+    return Experiment("heads", settings, tuple(rows), sentences, partial(_noise_figure, settings, draws))
 
 
 EXPERIMENTS: dict[str, Callable[[Settings], Experiment]] = {
@@ -222,7 +231,7 @@ def _mean_square(settings: Settings, draws: dict[str, Any]) -> Row:
 
 
 def _noise_figure(settings: Settings, draws: dict[str, Any]) -> Figure:
-    count, seed, noise = min(settings.resamplings, 4000), settings.seed, settings.noise
+    count, seed, noise = min(settings.resamplings, 2000), settings.seed, settings.noise
     by_beta = {beta: spreads(replace(noise, beta=beta), count, seed) for beta in BETAS}
     by_scale = {c: spreads(replace(noise, c=c), count, seed) for c in SCALES}
     return figures.noise(noise, draws, by_beta=by_beta, by_scale=by_scale)

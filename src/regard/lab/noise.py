@@ -53,15 +53,15 @@ def one_query(noise: Noise, query: Query) -> Moments:
     """Integrate the weight of ``v_a`` for ``q = c (mu_a + mu_b)`` or ``q = c (k_a + k_b)``."""
     lengths, density = _grid(noise)
     score = noise.score(lengths, query)
-    peak = score.max()
-    a, b, rest = np.exp(score - peak)[:, None], np.exp(score - peak)[None, :], (noise.m - 2) * math.exp(-peak)
-    return _moments(a / (a + b + rest), density[:, None] * density[None, :])
+    others = math.log(noise.m - 2) if noise.m > 2 else -math.inf
+    total = np.logaddexp(np.logaddexp(score[:, None], score[None, :]), others)
+    return _moments(np.exp(score[:, None] - total), density[:, None] * density[None, :])
 
 
 def two_heads(noise: Noise, query: Query) -> Moments:
     """Integrate the weight of ``v_a`` in ``(a_1 + a_2) / 2`` for one query per key."""
     lengths, density = _grid(noise)
-    chosen = 1 / (1 + (noise.m - 1) * np.exp(-noise.score(lengths, query)))
+    chosen = np.exp(-np.logaddexp(0, math.log(noise.m - 1) - noise.score(lengths, query)))
     other = (1 - chosen) / (noise.m - 1)  # all the keys that a head does not ask for share the rest equally
     return _moments((chosen[:, None] + other[None, :]) / 2, density[:, None] * density[None, :])
 

@@ -4,7 +4,7 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 
-from regard.metrics.base import Ratio
+from regard.metrics.base import Numbers, Ratio
 from regard.types import Float
 
 Tokens = Sequence[Hashable]
@@ -26,7 +26,7 @@ class TokenAccuracy(OfTokens):
     higher_is_better = True
     empty = 1.0
 
-    def segment(self, hypothesis: Tokens, reference: Tokens) -> Sequence[float]:
+    def segment(self, hypothesis: Tokens, reference: Tokens) -> Numbers:
         """Count the right positions, and the positions of the longer one."""
         right = sum(h == r for h, r in zip(hypothesis, reference, strict=False))
         return [right, max(len(hypothesis), len(reference))]
@@ -38,7 +38,7 @@ class SentenceAccuracy(OfTokens):
     name = "sentence_accuracy"
     higher_is_better = True
 
-    def segment(self, hypothesis: Tokens, reference: Tokens) -> Sequence[float]:
+    def segment(self, hypothesis: Tokens, reference: Tokens) -> Numbers:
         """Count the sentence if it is right, and in any case."""
         return [list(hypothesis) == list(reference), 1]
 
@@ -50,7 +50,7 @@ class TokenErrorRate(OfTokens):
     higher_is_better = False
     empty = 0.0
 
-    def segment(self, hypothesis: Tokens, reference: Tokens) -> Sequence[float]:
+    def segment(self, hypothesis: Tokens, reference: Tokens) -> Numbers:
         """Count the edits and the reference's tokens."""
         return [edit_distance(hypothesis, reference), len(reference)]
 
@@ -72,7 +72,7 @@ class UnknownRate(Ratio[Tokens]):
     def __init__(self, unknown: Hashable = "<unk>") -> None:
         self.unknown = unknown
 
-    def segment(self, tokens: Tokens) -> Sequence[float]:
+    def segment(self, tokens: Tokens) -> Numbers:
         """Count the unknown tokens, and all."""
         return [sum(token == self.unknown for token in tokens), len(tokens)]
 

@@ -12,8 +12,9 @@ from pathlib import Path
 import numpy as np
 
 from regard.data.corpus import Links
+from regard.data.lines import lines_of
 from regard.errors import RegardError
-from regard.metrics.base import Ratio
+from regard.metrics.base import Numbers, Ratio
 from regard.types import Float, Tensor
 
 Weights = Float[np.ndarray, "T S"] | Float[Tensor, "T S"]
@@ -49,21 +50,15 @@ def parse_pharaoh(line: str) -> Alignment:
 
 def read_pharaoh(path: Path, *, sentences: int) -> tuple[Alignment, ...]:
     """Read a file with one alignment a line, as many as there are sentence pairs."""
-    try:
-        lines = path.read_text(encoding="utf-8-sig").removesuffix("\n").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "not UTF-8 text"
-        raise RegardError(f"{path}: cannot read the alignments ({reason}).") from None
-    if len(lines) != sentences:
-        raise RegardError(f"{path}: got {len(lines)} lines, want {sentences}, one for each sentence pair.")
-    return tuple(_parse_line(line, f"{path}, line {number}") for number, line in enumerate(lines, 1))
-
-
-def _parse_line(line: str, where: str) -> Alignment:
-    try:
-        return parse_pharaoh(line)
-    except RegardError as error:
-        raise RegardError(f"{where}: {error}") from None
+    alignments = []
+    for number, line in enumerate(lines_of(path), 1):
+        try:
+            alignments.append(parse_pharaoh(line))
+        except RegardError as error:
+            raise RegardError(f"{path}, line {number}: {error}") from None
+    if len(alignments) != sentences:
+        raise RegardError(f"{path}: got {len(alignments)} lines, want {sentences}, one for each sentence pair.")
+    return tuple(alignments)
 
 
 def strongest_links(weights: Weights) -> Links:
@@ -104,7 +99,7 @@ class AlignmentErrorRate(Ratio[Links, Alignment]):
     takes = ("links", "gold")
     empty = 0.0
 
-    def segment(self, links: Links, gold: Alignment) -> Sequence[float]:
+    def segment(self, links: Links, gold: Alignment) -> Numbers:
         """Count the faults, that is the denominator less the numerator, and the denominator."""
         every = len(links) + len(gold.sure)
         return [every - len(links & gold.sure) - len(links & gold.possible), every]
@@ -122,7 +117,7 @@ class AttentionAccuracy(Ratio[Weights, Alignment]):
     higher_is_better = True
     takes = ("weights", "gold")
 
-    def segment(self, weights: Weights, gold: Alignment) -> Sequence[float]:
+    def segment(self, weights: Weights, gold: Alignment) -> Numbers:
         """Count the hits, and the target words that could have hit."""
         rows = _array(weights)
         is_linked = np.zeros(rows.shape, dtype=bool)
@@ -151,7 +146,7 @@ class AttentionEntropy(OfWeights):
     name = "attention_entropy"
     unit = "nats"
 
-    def segment(self, weights: Weights) -> Sequence[float]:
+    def segment(self, weights: Weights) -> Numbers:
         """Sum the entropies and count the rows."""
         entropies = row_entropies(weights)
         return [float(entropies.sum()), len(entropies)]
@@ -163,7 +158,7 @@ class AttentionSpread(OfWeights):
     name = "attention_spread"
     unit = "%"
 
-    def segment(self, weights: Weights) -> Sequence[float]:
+    def segment(self, weights: Weights) -> Numbers:
         """Sum the shares and count the rows."""
         entropies, size = row_entropies(weights), weights.shape[1]
         return [float(entropies.sum()) / np.log(size), len(entropies)] if size > 1 else [0, 0]

@@ -20,6 +20,7 @@ from regard.types import Float, Int
 
 Unit = Literal["%", "nats", ""]
 Values = TypeVarTuple("Values")
+Numbers = Sequence[int | float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ class Metric(ABC, Generic[*Values]):
     """Whether the value depends on how a model cuts text into tokens: its vocabulary then belongs to the signature."""
 
     @abstractmethod
-    def segment(self, *values: *Values) -> Sequence[float]:
+    def segment(self, *values: *Values) -> Numbers:
         """Return the statistics of one segment; always the same number of them."""
 
     @abstractmethod

@@ -1,10 +1,9 @@
 """BLEU in three forms. Only the same form compares, so each has its name and its signature."""
 
-from collections.abc import Sequence
-
 from sacrebleu.metrics.bleu import BLEU
 
 from regard.data.words import split_words
+from regard.metrics.base import Numbers
 from regard.metrics.sacre import Sacre
 from regard.metrics.signature import Signature
 
@@ -42,7 +41,7 @@ class BleuTokenised(Sacre):
     def __init__(self) -> None:
         super().__init__(BLEU(tokenize="none", lowercase=True, smooth_method="none"))
 
-    def segment(self, hypothesis: str, reference: str) -> Sequence[float]:
+    def segment(self, hypothesis: str, reference: str) -> Numbers:
         """Return the statistics of the words."""
         return super().segment(" ".join(split_words(hypothesis)), " ".join(split_words(reference)))
 

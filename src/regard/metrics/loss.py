@@ -1,10 +1,8 @@
 """How surprised a model is by the reference."""
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from regard.metrics.base import Ratio
+from regard.metrics.base import Numbers, Ratio
 from regard.types import Float
 
 
@@ -15,7 +13,7 @@ class Surprise(Ratio[float, int]):
     takes = ("nats", "tokens")
     depends_on_tokens = True
 
-    def segment(self, nats: float, tokens: int) -> Sequence[float]:
+    def segment(self, nats: float, tokens: int) -> Numbers:
         """Pass on what the model says of a sentence."""
         return [nats, tokens]
 

@@ -1,11 +1,9 @@
 """What the metrics of sacrebleu share: its statistics, its formulas, its signatures."""
 
-from collections.abc import Sequence
-
 import numpy as np
 import sacrebleu.metrics.base
 
-from regard.metrics.base import Metric
+from regard.metrics.base import Metric, Numbers
 from regard.metrics.signature import Signature
 from regard.types import Float
 
@@ -20,9 +18,9 @@ class Sacre(Metric[str, str]):
         scorer.num_refs = 1  # wanted by the signature, and else known only after the first sentence
         self._scorer = scorer
 
-    def segment(self, hypothesis: str, reference: str) -> Sequence[float]:
+    def segment(self, hypothesis: str, reference: str) -> Numbers:
         """Return sacrebleu's own statistics of a sentence, which it sums over the corpus."""
-        statistics: list[Sequence[float]] = self._scorer._extract_corpus_statistics([hypothesis], [[reference]])
+        statistics: list[Numbers] = self._scorer._extract_corpus_statistics([hypothesis], [[reference]])
         return statistics[0]
 
     def aggregate(self, sums: Float[np.ndarray, "rows k"]) -> Float[np.ndarray, " rows"]:

@@ -19,7 +19,7 @@ _CELLS = 4_000_000  # of a chunk of resamplings x segments: bounds memory
 _TIE = 1e-9  # differences that are equal on paper may differ in the last digits
 
 Aggregate = Callable[[np.ndarray], np.ndarray]
-Statistics = Float[np.ndarray, "segments k"]
+Statistics = Float[np.ndarray, "_segments k"]
 
 
 @dataclass(frozen=True, slots=True)

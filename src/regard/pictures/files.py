@@ -12,7 +12,12 @@ from regard.errors import RegardError
 
 _METADATA = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None, "Producer": None}}
 # Text stays text in an SVG, so that it can be searched and copied, and the reader's browser shapes any script.
-_SETTINGS: dict[Any, Any] = {"svg.fonttype": "none", "svg.hashsalt": "regard", "pdf.fonttype": 42}
+_SETTINGS: dict[Any, Any] = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "regard",
+    "pdf.fonttype": 42,
+    "font.sans-serif": ["DejaVu Sans"],
+}
 _DPI = 150
 _LARGEST = 10_000  # pixels a side
 

@@ -46,8 +46,7 @@ class Typeface:
         """Say in one line what could not be drawn and which font to install; empty when all is well."""
         if not self.missing:
             return ""
-        scripts = sorted({_script(char) for char in self.missing})
-        wanted = ", ".join(f"Noto Sans {'CJK' if s in dict(_REGIONS) else s.title()}" for s in scripts)
+        wanted = ", ".join(sorted({_font_for(char) for char in self.missing}))
         sample = "".join(sorted(self.missing)[:5])
         return (
             f"fonts: no installed font has {len(self.missing)} of the characters ({sample}), so the picture shows their"
@@ -124,6 +123,12 @@ def _is_formatting(char: str) -> bool:
 
 def _script(char: str) -> str:
     return unicodedata.name(char, "unknown").split()[0]
+
+
+def _font_for(char: str) -> str:
+    if not unicodedata.category(char).startswith(("L", "M")):
+        return "Noto Emoji or Noto Sans Symbols"
+    return f"Noto Sans {'CJK' if _script(char) in dict(_REGIONS) else _script(char).title()}"
 
 
 def _preference(family: str, chars: Iterable[str]) -> tuple[bool, bool, str]:

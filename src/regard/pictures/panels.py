@@ -52,48 +52,25 @@ class Style:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """The room one panel needs around its cells, in inches."""
+    """One panel and the room it needs around its cells, in inches."""
 
     panel: Panel
     width: float
     height: float
     heading: list[str]
-    rows: float
-    """Width of the row words; 0 when a neighbour shows them."""
+    left: float
+    right: float
     above: float
-    """Height of the column words."""
+    """Height of the column words, which a tall panel has below as well."""
     reach: float
-    """How far the column words lean past the last column."""
-    back: float
-    """The same for the words below, past the first column."""
+    """How far tilted column words lean past the right edge, over the neighbours."""
+    has_rows: bool
     is_flat: bool
     is_mirrored: bool
-
-    @property
-    def is_wide(self) -> bool:
-        """Whether the row words are repeated at the far side."""
-        return len(self.panel.source) > LONG
-
-    @property
-    def is_tall(self) -> bool:
-        """Whether the column words are repeated below."""
-        return len(self.panel.target) > LONG
-
-    @property
-    def left(self) -> float:
-        """Room at the left of the cells."""
-        near, far = self._sides
-        return max(far, self.reach) if self.is_mirrored else near
-
-    @property
-    def right(self) -> float:
-        """Room at the right of the cells, next to them."""
-        near, far = self._sides
-        return near if self.is_mirrored else far
-
-    @property
-    def _sides(self) -> tuple[float, float]:
-        return max(self.rows, self.back * self.is_tall), self.rows * self.is_wide
+    is_wide: bool
+    """Row words at both sides."""
+    is_tall: bool
+    """Column words above and below."""
 
 
 def draw_panels(panels: Sequence[Panel], *, title: str = "", reference: str = "", columns: int = 0) -> Figure:
@@ -127,26 +104,31 @@ def _style(panels: Sequence[Panel], columns: int, texts: list[str]) -> Style:
 
 
 def _frame(panel: Panel, style: Style, *, has_rows: bool) -> Frame:
-    widths = [style.width(word) for word in panel.source]
-    line = style.points * 1.2 / 72
-    is_flat = max(widths) <= 0.9 * style.cell
-    early = [width * cos(TILT) - (index + 0.5) * style.cell for index, width in enumerate(widths)]
-    past = [width * cos(TILT) - (len(widths) - index - 0.5) * style.cell for index, width in enumerate(widths)]
-    width = style.cell * len(panel.source)
-    heading = (
-        wrap(style.face.show(panel.title), width + GAP / 2, size=style.points, face=style.face) if panel.title else []
-    )
+    lengths = [style.width(word) for word in panel.source]
+    columns, line = len(lengths), style.points * 1.2 / 72
+    is_flat, is_mirrored = max(lengths) <= 0.9 * style.cell, is_right_to_left(panel.source)
+    is_wide, is_tall = columns > LONG, len(panel.target) > LONG
+    width = style.cell * columns
+    # Words above lean past the last column, words below past the first one.
+    lean = [0.0 if is_flat else length * cos(TILT) + PAD for length in lengths]
+    after = max(0.0, *(lean[i] - (columns - i - 0.5) * style.cell for i in range(columns)))
+    before = max(0.0, *(lean[i] - (i + 0.5) * style.cell for i in range(columns)))
+    rows = max(map(style.width, panel.target)) + PAD if has_rows else 0.0
+    near, far = max(rows, before * is_tall), rows * is_wide
     return Frame(
         panel=panel,
         width=width,
         height=style.cell * len(panel.target),
-        heading=heading,
-        rows=max(map(style.width, panel.target)) + PAD if has_rows else 0.0,
-        above=line + PAD if is_flat else max(widths) * sin(TILT) + line + PAD,
-        reach=0.0 if is_flat else max(0.0, max(past) + PAD),
-        back=0.0 if is_flat else max(0.0, max(early) + PAD),
+        heading=_lines(panel.title, style.points, width=width + GAP / 2, style=style),
+        left=max(far, after) if is_mirrored else near,
+        right=near if is_mirrored else far,
+        above=line + PAD + (0.0 if is_flat else max(lengths) * sin(TILT)),
+        reach=0.0 if is_mirrored else after,
+        has_rows=has_rows,
         is_flat=is_flat,
-        is_mirrored=is_right_to_left(panel.source),
+        is_mirrored=is_mirrored,
+        is_wide=is_wide,
+        is_tall=is_tall,
     )
 
 
@@ -155,12 +137,10 @@ def _compose(frames: list[Frame], columns: int, *, style: Style, title: str, ref
     widths = [max(frame.width + frame.right for frame in frames[column::columns]) for column in range(columns)]
     starts = [MARGIN + sum(lefts[: c + 1]) + sum(widths[:c]) + GAP * c for c in range(columns)]
     bar = starts[-1] + widths[-1] + GAP
-    reached = max(
-        starts[i % columns] + frame.width + (not frame.is_mirrored) * frame.reach for i, frame in enumerate(frames)
-    )
+    reached = max(starts[index % columns] + frame.width + frame.reach for index, frame in enumerate(frames))
     width = max(bar + BAR_ROOM, reached, NARROWEST) + MARGIN
-    head = _lines(title, LARGE, width=width, style=style)
-    feet = _feet([frame.panel for frame in frames], reference, width=width, style=style)
+    head = _lines(title, LARGE, width=width - 2 * MARGIN, style=style)
+    feet = _feet([frame.panel for frame in frames], reference, width=width - 2 * MARGIN, style=style)
     tops, bottom = _tops(frames, columns, down=MARGIN + _height(head, LARGE) + PAD, line=style.points * 1.3 / 72)
     bottom = max(bottom, tops[0] + _bar_height(frames)) + PAD
     sheet = _Sheet(width, bottom + sum(_height(lines, size) + PAD for lines, size, _ in feet) + MARGIN, style)
@@ -175,7 +155,7 @@ def _compose(frames: list[Frame], columns: int, *, style: Style, title: str, ref
 
 
 def _lines(text: str, size: float, *, width: float, style: Style) -> list[str]:
-    return wrap(style.face.show(text), width - 2 * MARGIN, size=size, face=style.face) if text else []
+    return wrap(style.face.show(text), width, size=size, face=style.face) if text else []
 
 
 def _height(lines: list[str], size: float) -> float:
@@ -275,39 +255,26 @@ def _cells(axes: Axes, weights: Float[np.ndarray[Any, Any], "T S"], *, side: flo
 
 
 def _rules(axes: Axes, rows: int, columns: int) -> None:
-    # Every fifth line is stronger: the eye keeps its row in a long sentence.
-    for count, line in ((columns, axes.axvline), (rows, axes.axhline)):
-        for position in range(1, count):
-            line(position, color="white", linewidth=0.5, alpha=0.4 if position % 5 == 0 and count > LONG else 0.12)
+    for count, length, draw in ((columns, rows, axes.vlines), (rows, columns, axes.hlines)):
+        # Every fifth line is stronger: the eye keeps its row in a long sentence.
+        shades = [(1.0, 1.0, 1.0, 0.4 if place % 5 == 0 and count > LONG else 0.12) for place in range(1, count)]
+        draw(np.arange(1, count), 0, length, colors=shades, linewidth=0.5)
 
 
 def _words(axes: Axes, frame: Frame, style: Style) -> None:
-    face, font, panel = style.face, style.face.properties(style.points), frame.panel
-    side = "right" if frame.is_mirrored else "left"
-    tilt = {"rotation": -45 if frame.is_mirrored else 45, "rotation_mode": "anchor", "ha": side}
-    axes.xaxis.tick_top()
+    show, font, panel = style.face.show, style.face.properties(style.points), frame.panel
+    start, end = ("right", "left") if frame.is_mirrored else ("left", "right")
+    slant = {"rotation": -45 if frame.is_mirrored else 45, "rotation_mode": "anchor", "ha": start}
+    tilt: dict[str, Any] = {} if frame.is_flat else slant
     axes.set_xticks(np.arange(len(panel.source)) + 0.5)
-    slant = {"ha": "center"} if frame.is_flat else tilt
-    axes.set_xticklabels(map(face.show, panel.source), fontproperties=font, parse_math=False, **slant)
+    axes.set_xticklabels(map(show, panel.source), fontproperties=font, parse_math=False, **tilt)
     axes.set_yticks(np.arange(len(panel.target)) + 0.5)
-    labels = map(face.show, panel.target) if frame.rows else [""] * len(panel.target)
-    axes.set_yticklabels(labels, fontproperties=font, parse_math=False)
-    axes.tick_params(length=0, pad=PAD * 72 * 0.6, labelcolor=INK)
-    axes.tick_params("y", labelleft=side == "left" or frame.is_wide, labelright=side == "right" or frame.is_wide)
-    for index, word in enumerate(panel.source if frame.is_tall else ()):
-        below = {"ha": "center"} if frame.is_flat else {**tilt, "ha": "left" if frame.is_mirrored else "right"}
-        place = axes.get_xaxis_transform()
-        down = -PAD / frame.height
-        axes.text(
-            index + 0.5,
-            down,
-            face.show(word),
-            transform=place,
-            fontproperties=font,
-            parse_math=False,
-            va="top",
-            **below,
-        )
+    rows = panel.target if frame.has_rows else ()
+    axes.set_yticklabels(map(show, rows) if rows else [""] * len(panel.target), fontproperties=font, parse_math=False)
+    axes.tick_params(length=0, pad=PAD * 72 * 0.6, labelcolor=INK, labeltop=True, labelbottom=frame.is_tall)
+    axes.tick_params("y", **{f"label{start}": True, f"label{end}": frame.is_wide})
+    for tick in axes.xaxis.get_major_ticks() if tilt else ():
+        tick.label1.set(ha=end, va="top")
     for spine in axes.spines.values():
         spine.set_visible(False)
 

@@ -31,9 +31,12 @@ class TerminalDiagram:
         """Yield the lines of the diagram for the width and the colours of the console."""
         is_coloured = console.color_system is not None and not console.no_color
         labels, is_numbered = _column_labels(self.diagram.source)
-        stub = min(max(cell_len(_plain(word)) for word in self.diagram.target), max(6, options.max_width // 4))
+        least = 2 if is_coloured else 3
+        stub = min(
+            max(cell_len(_plain(word)) for word in self.diagram.target), _stub(len(labels) * least, options.max_width)
+        )
         room = options.max_width - stub - 1
-        side = min(4, max(2 if is_coloured else 3, room // len(labels)))
+        side = min(4, max(least, room // len(labels)))
         block = max(1, room // side)
         if self.diagram.title:
             yield Text(_plain(self.diagram.title), style="bold")
@@ -68,6 +71,12 @@ class TerminalDiagram:
             yield Text.assemble(("reference ", "dim"), _plain(self.diagram.reference))
 
 
+def _stub(cells: int, width: int) -> int:
+    """Return how wide row words may be: shortened, if that keeps the sentence in one block."""
+    left = width - cells - 1
+    return min(left, width // 3) if left >= 8 else max(4, width // 4)
+
+
 def _column_labels(words: tuple[str, ...]) -> tuple[list[list[str]], bool]:
     letters = [_letters(word) for word in words]
     is_numbered = any(_is_joined(char) for word in words for char in word)
@@ -80,9 +89,10 @@ def _letters(word: str) -> list[str]:
     """Split a word into what stands in one cell: a letter with its combining marks."""
     letters: list[str] = []
     for char in unicodedata.normalize("NFC", word):
-        if letters and (unicodedata.category(char) in ("Mn", "Me", "Cf") or cell_len(char) == 0):
+        is_mark = unicodedata.category(char) in ("Mn", "Me", "Cf")
+        if letters and is_mark:
             letters[-1] += char
-        else:
+        elif not is_mark:
             letters.append(char if char.isprintable() else "␣")
     return letters or ["␣"]
 

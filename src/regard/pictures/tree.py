@@ -1,7 +1,7 @@
 """Beam search as a tree: steps from left to right, the best expansion of a step on top, the winning path in colour."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,10 +12,13 @@ from matplotlib.path import Path as Curve
 from regard.errors import RegardError
 from regard.pictures.colours import FAINT, INK, QUIET, SERIES
 from regard.pictures.fonts import Typeface, typeface, wrap
+from regard.search.tree import BEAM_FULL, KEPT, Expansion, Tree
 
 ROW, GAP, MARGIN, PAD = 0.44, 0.48, 0.15, 0.06  # inches
 WORD, SMALL, LARGE = 10.0, 7.5, 12.0  # points
 LONGEST = 24  # letters of a token
+START = -1
+KEY = "under a word: its probability · log-probability of the path.  Orange: the winner.  Dashed grey: thrown away."
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +31,8 @@ class Node:
     text: str
     log_prob: float
     """Natural logarithm of the token's probability after its parent."""
-    score: float
-    """What expansions are ranked by."""
+    total: float
+    """The same for all tokens of the path, which expansions are ranked by."""
     rank: int
     """Place among the expansions of its step, 0 = best."""
     is_kept: bool
@@ -49,6 +52,25 @@ class _Spot:
     column_end: float
 
 
+def nodes_of(tree: Tree, texts: Callable[[int], str], *, best: Sequence[int]) -> list[Node]:
+    """Turn a recorded search into nodes; ``texts`` names a token, ``best`` are the tokens of the winner."""
+    path: set[int | None] = set()
+    last = next((e for e in reversed(tree.expansions) if e.is_kept and tree.tokens(e) == tuple(best)), None)
+    while last is not None:
+        path.add(last.id)
+        last = tree.expansions[last.parent] if last.parent is not None else None
+    start = Node(START, None, 0, "", 0.0, 0.0, 0, is_kept=True, is_on_best_path=bool(path))
+    return [start, *(_node(each, texts(each.token), is_best=each.id in path) for each in tree.expansions)]
+
+
+def _node(each: Expansion, text: str, *, is_best: bool) -> Node:
+    # A full beam is the usual fate, which the dashes show; an ending is worth its normalised score.
+    reason = "" if each.fate in {KEPT, BEAM_FULL} else each.fate
+    reason += f" {each.score:.2f}".replace("-", "−") if each.score is not None else ""
+    parent = START if each.parent is None else each.parent
+    return Node(each.id, parent, each.step, text, each.log_prob, each.total, each.rank, each.is_kept, reason, is_best)
+
+
 def draw_tree(nodes: Sequence[Node], *, title: str = "", pruned: int = 3) -> Figure:
     """Draw a search: all kept expansions, and of those thrown away the best few of each step."""
     if not nodes:
@@ -57,8 +79,8 @@ def draw_tree(nodes: Sequence[Node], *, title: str = "", pruned: int = 3) -> Fig
     columns = _columns(nodes, pruned)
     top = MARGIN + (LARGE * 1.6 / 72 if title else 0)
     spots = _spots(columns, face, top=top)
-    width = max(spot.x + spot.width for spot in spots.values()) + MARGIN
-    return _paint(spots, face, title=title, size=(max(width, 4.6), top + ROW * max(map(len, columns)) + 0.4))
+    width = max(face.measure(KEY, SMALL)[0] + MARGIN, *(spot.x + spot.width for spot in spots.values())) + MARGIN
+    return _paint(spots, face, title=title, size=(width, top + ROW * max(map(len, columns)) + 0.4))
 
 
 def _columns(nodes: Sequence[Node], pruned: int) -> list[list[Node]]:
@@ -77,7 +99,7 @@ def _spots(columns: list[list[Node]], face: Typeface, *, top: float) -> dict[int
     spots: dict[int, _Spot] = {}
     x = MARGIN
     for column in columns:
-        texts = [(_short(face.show(node.text)), _detail(node, face)) for node in column]
+        texts = [(_short(face.show(node.text)) if node.step else "start", _detail(node, face)) for node in column]
         widths = [max(face.measure(word, WORD)[0], face.measure(detail, SMALL)[0]) for word, detail in texts]
         for row, (node, (word, detail)) in enumerate(zip(column, texts, strict=True)):
             spots[node.id] = _Spot(node, word, detail, x, top + ROW * (row + 0.5), widths[row], x + max(widths))
@@ -90,7 +112,9 @@ def _short(word: str) -> str:
 
 
 def _detail(node: Node, face: Typeface) -> str:
-    numbers = f"{math.exp(node.log_prob):.2f} · {node.score:.2f}".replace("-", "−")
+    if node.step == 0:
+        return ""
+    numbers = f"{math.exp(node.log_prob):.2f} · {node.total:.2f}".replace("-", "−")
     return f"{numbers} · {face.show(node.reason)}" if node.reason else numbers
 
 
@@ -114,8 +138,7 @@ def _paint(spots: dict[int, _Spot], face: Typeface, *, title: str, size: tuple[f
     if title:
         (line, *_) = wrap(face.show(title), size[0] - 2 * MARGIN, size=LARGE, face=face)
         axes.text(MARGIN, MARGIN, line, fontproperties=face.properties(LARGE), color=INK, va="top", **common)
-    key = "under a word: its probability · score of the path.  Orange: the winner.  Dashed grey: thrown away."
-    axes.text(MARGIN, size[1] - MARGIN, key, fontproperties=face.properties(SMALL), color=QUIET, va="bottom", **common)
+    axes.text(MARGIN, size[1] - MARGIN, KEY, fontproperties=face.properties(SMALL), color=QUIET, va="bottom", **common)
     return figure
 
 

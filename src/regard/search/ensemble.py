@@ -55,7 +55,8 @@ class Ensemble(Generic[E]):
         steps = [model.step(token, own, part, imposed) for model, own, part in members]
         sizes = [step.log_probs.shape[1] for step in steps]
         if len(set(sizes)) > 1:
-            raise RegardError(f"ensemble: got vocabularies of {sizes} words, want the same vocabulary in every run.")
+            got = " and ".join(map(str, sizes))
+            raise RegardError(f"ensemble: got vocabularies of {got} words, want the same vocabulary in every run.")
         log_probs = torch.stack([step.log_probs for step in steps]).logsumexp(dim=0) - math.log(len(steps))
         weights = [step.weights for step in steps]
         is_alike = all(other.shape == weights[0].shape for other in weights)

@@ -1,7 +1,7 @@
 """How ended hypotheses are compared, and how well an open one can still do."""
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from regard.errors import RegardError
 from regard.types import Bool, Float, Int, Tensor
@@ -15,6 +15,7 @@ def _check_strength(name: str, value: float) -> None:
         raise RegardError(f"search.{name}: got {value}, want a number >= 0.")
 
 
+@runtime_checkable
 class Normalisation(Protocol):
     """What a log-probability is divided by. Lengths count EOS; the divisor is positive and never falls with length."""
 

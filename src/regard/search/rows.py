@@ -45,7 +45,7 @@ class Rows(Generic[E]):
 
 
 class Expander(Generic[E]):
-    """Asks the model for continuations and applies the rules to them. Keeps nothing between calls."""
+    """Asks the model for continuations and applies the rules to them; ``longest`` overrides theirs."""
 
     def __init__(
         self,
@@ -54,6 +54,7 @@ class Expander(Generic[E]):
         *,
         width: int,
         rules: Rules,
+        longest: Int[Tensor, " B"] | None = None,
         prefix: Prefix | None = None,
         imposed: Float[Tensor, "B N T S"] | None = None,
     ) -> None:
@@ -66,7 +67,7 @@ class Expander(Generic[E]):
         assert self.prefix.shape[0] == self.sentences
         source_lengths = source.is_token.sum(dim=1)
         begun = (self.prefix != PAD).sum(dim=1)
-        self.longest = torch.maximum(rules.longest.of(source_lengths), begun + 1)
+        self.longest = torch.maximum(rules.longest.of(source_lengths), begun + 1) if longest is None else longest
         self.shortest = torch.minimum(rules.shortest.of(source_lengths), self.longest)
         self._short_until = int(self.shortest.max()) if self.sentences else 0
         self.imposed = _checked(imposed, source.is_token)
@@ -141,7 +142,7 @@ def _ignore(*_: object) -> None:
 
 
 def _checked(
-    imposed: Float[Tensor, "B N T S"] | None, is_token: Bool[Tensor, "B S"]
+    imposed: Float[Tensor, "_B N T _S"] | None, is_token: Bool[Tensor, "B S"]
 ) -> Float[Tensor, "B N T S"] | None:
     if imposed is None:
         return None

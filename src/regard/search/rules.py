@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, runtime_checkable
 
 import torch
 
@@ -31,13 +31,7 @@ class Length:
         return (product.floor().long() + self.offset).clamp(min=1)
 
 
-class Lengths(Protocol):
-    """A length for each sentence."""
-
-    def of(self, source_lengths: Int[Tensor, " B"]) -> Int[Tensor, " B"]:
-        """Return the length for each source, at least 1."""
-
-
+@runtime_checkable
 class Constraint(Protocol):
     """Forbids tokens depending on what has been produced so far; EOS is not its business."""
 
@@ -89,8 +83,8 @@ class Rules:
     The shortest length gives way where the rules leave no other token, and where it exceeds the longest.
     """
 
-    longest: Lengths = Length(ratio=2.0, offset=10)
-    shortest: Lengths = Length(offset=1)
+    longest: Length = Length(ratio=2.0, offset=10)
+    shortest: Length = Length(offset=1)
     constraints: tuple[Constraint, ...] = ()
 
 

@@ -1,7 +1,6 @@
 """The probability of given translations."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import torch
 
@@ -9,18 +8,10 @@ from regard.search.hypothesis import Hypothesis
 from regard.search.loop import follow, search
 from regard.search.ranking import RANKING, Ranking
 from regard.search.rows import Expander, Rows
-from regard.search.rules import Rules, pad
+from regard.search.rules import RULES, pad
 from regard.search.stepper import E, Stepper
 from regard.search.trellis import Choice
-from regard.types import Float, Int, Tensor
-
-
-@dataclass(frozen=True, slots=True)
-class _Given:
-    lengths: Int[Tensor, " B"]
-
-    def of(self, source_lengths: Int[Tensor, " B"]) -> Int[Tensor, " B"]:  # noqa: ARG002
-        return self.lengths
+from regard.types import Float, Tensor
 
 
 @torch.inference_mode()
@@ -40,7 +31,7 @@ def score(
     device = source.is_token.device
     given = pad(tokens, device)
     lengths = torch.tensor([len(sentence) for sentence in tokens], dtype=torch.long, device=device)
-    expander = Expander(model, source, width=1, rules=Rules(longest=_Given(lengths)), imposed=imposed)
+    expander = Expander(model, source, width=1, rules=RULES, longest=lengths, imposed=imposed)
 
     def next_given(log_probs: Float[Tensor, "R V"], rows: Rows[E], total: Float[Tensor, "B 1"]) -> Choice:
         return follow(given[rows.place, rows.length - 1], log_probs, rows, total)

@@ -1,14 +1,17 @@
 """All that a search may know of a model."""
 
 from dataclasses import dataclass
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from regard.types import Bool, Float, Int, Tensor
 
 State = tuple[Any, ...]
 """What a decoder remembers: tensors with one row per hypothesis in their first dimension, or tuples of such."""
 
+Same = TypeVar("Same")
 
+
+@runtime_checkable
 class Encoded(Protocol):
     """Encoded sentences, of which a search reads the lengths only."""
 
@@ -16,10 +19,11 @@ class Encoded(Protocol):
     def is_token(self) -> Bool[Tensor, "B S"]:
         """True on real tokens."""
 
-    def select(self, rows: Int[Tensor, " R"]) -> Self:
+    def select(self: Same, rows: Int[Tensor, " R"]) -> Same:
         """Return the given rows, in the given order; a row may be asked for more than once."""
 
 
+@runtime_checkable
 class Stepped(Protocol):
     """The outcome of reading one token in every row."""
 
@@ -49,6 +53,7 @@ E = TypeVar("E", bound=Encoded)
 E_contra = TypeVar("E_contra", bound=Encoded, contravariant=True)
 
 
+@runtime_checkable
 class Stepper(Protocol[E_contra]):
     """A model that can be asked for the next token. Rows never influence one another."""
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import torch
@@ -22,6 +22,7 @@ from regard.training.schedule import rate
 from regard.types import Tensor
 
 
+@runtime_checkable
 class TrainingData(Protocol):
     """Encoded pairs to learn from and to validate on."""
 

@@ -48,8 +48,8 @@ def test_the_whole_space_can_be_used_but_no_more() -> None:
     with pytest.raises(RegardError) as caught:
         Reverse(letters=2, max_length=3, train=10, validation=3, test=2).load()
     assert str(caught.value) == (
-        "data: got 15 strings in all, want at most 14: so many different ones there are of 2 letters and length 1 to 3. "
-        "Ask for longer or fewer."
+        "data: got 15 strings in all, want at most 14: so many different ones there are of 2 letters and "
+        "length 1 to 3. Ask for longer or fewer."
     )
 
 

@@ -7,8 +7,8 @@ import pytest
 import sentencepiece
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from real_data import multi30k_folder
 
+from real_data import multi30k_folder
 from regard.config import TokenizerConfig
 from regard.data.multi30k import Multi30k
 from regard.data.subword import SubwordTokenizer
@@ -64,6 +64,7 @@ def test_odd_text_can_be_learnt(text: str) -> None:
 def test_unknown_characters_stay_visible_and_white_space_is_plain() -> None:
     tokenizer = trained()
     assert tokenizer.decode(tokenizer.encode("Der ☃☃ rennt日本.")) == "Der ⁇ rennt⁇."
+    assert tokenizer.text(["▁", "▁Der", "▁", "▁Mann", "▁"]) == "Der Mann"
     assert tokenizer.decode(tokenizer.encode(" Der\u00a0\tMann\u2028▁rennt ")) == "Der Mann rennt"
 
 
@@ -147,6 +148,7 @@ def test_multi30k_is_learnt_in_seconds_and_comes_back() -> None:
     tokenizer = SubwordTokenizer.train(TokenizerConfig(kind="subword"), [*split.sources, *split.targets])
     assert time.perf_counter() - start < 20
     assert tokenizer.size == 6000
-    ids = tokenizer.encode_all(split.sources)
-    assert tuple(map(tokenizer.decode, ids)) == split.sources
-    assert tokenizer.sample_all(split.sources, dropout=1e-12, seed=1) == ids
+    texts = split.sources[:3000] + split.targets[:3000]
+    ids = tokenizer.encode_all(texts)
+    assert tuple(map(tokenizer.decode, ids)) == texts
+    assert tokenizer.sample_all(texts, dropout=1e-12, seed=1) == ids

@@ -3,8 +3,8 @@ import unicodedata
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from real_data import multi30k_folder
 
+from real_data import multi30k_folder
 from regard.data.multi30k import Multi30k
 from regard.data.words import clean, join_words, split_words, word_of_token
 

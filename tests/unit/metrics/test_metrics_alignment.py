@@ -72,17 +72,20 @@ def test_a_file_is_read_line_by_line(tmp_path):
         (b"0-0\n1-1 x\n", "{path}, line 2: got 'x', want links such as 0-0 (sure) or 0p1 (possible)."),
         (b"0-0\n", "{path}: got 1 lines, want 2, one for each sentence pair."),
         (b"0-0\n\n\n", "{path}: got 3 lines, want 2, one for each sentence pair."),
-        (b"\xff\n0-0\n", "{path}: cannot read the alignments (not UTF-8 text)."),
-        (None, "{path}: cannot read the alignments (No such file or directory)."),
     ],
 )
 def test_a_bad_file_is_told_with_its_line(tmp_path, content, message):
     path = tmp_path / "gold.txt"
-    if content is not None:
-        path.write_bytes(content)
+    path.write_bytes(content)
     with pytest.raises(RegardError) as error:
         read_pharaoh(path, sentences=2)
     assert str(error.value) == message.format(path=path)
+
+
+def test_a_missing_file_is_a_users_error(tmp_path):
+    with pytest.raises(RegardError) as error:
+        read_pharaoh(tmp_path / "none.txt", sentences=2)
+    assert str(error.value).startswith(f"{tmp_path / 'none.txt'}: ")
 
 
 def test_hard_links_by_hand():

@@ -152,14 +152,14 @@ def test_a_thousand_resamplings_of_a_thousand_sentences_are_quick():
 @pytest.mark.parametrize(
     ("t", "df", "p"),
     [
-        (12.706, 1, 0.05),
-        (2.776, 4, 0.05),
-        (4.604, 4, 0.01),
-        (2.228, 10, 0.05),
-        (3.169, 10, 0.01),
-        (2.042, 30, 0.05),
+        (12.706, 1.0, 0.05),
+        (2.776, 4.0, 0.05),
+        (4.604, 4.0, 0.01),
+        (2.228, 10.0, 0.05),
+        (3.169, 10.0, 0.01),
+        (2.042, 30.0, 0.05),
         (1.95996, 1e7, 0.05),
-        (0.0, 3, 1.0),
+        (0.0, 3.0, 1.0),
     ],
 )
 def test_t_as_in_the_tables(t, df, p):
@@ -171,8 +171,8 @@ def test_t_as_in_the_tables(t, df, p):
 
 @given(st.floats(0.01, 1e3))
 def test_t_where_it_has_a_closed_form(t):
-    assert t_two_sided(t, 1) == pytest.approx(2 / math.pi * math.atan(1 / t), rel=1e-10)
-    assert t_two_sided(t, 2) == pytest.approx(2 / (2 + t * t) / (1 + t / math.sqrt(2 + t * t)), rel=1e-10)
+    assert t_two_sided(t, 1.0) == pytest.approx(2 / math.pi * math.atan(1 / t), rel=1e-10)
+    assert t_two_sided(t, 2.0) == pytest.approx(2 / (2 + t * t) / (1 + t / math.sqrt(2 + t * t)), rel=1e-10)
 
 
 @pytest.mark.parametrize("df", [1.3, 2.941176, 7.7, 55.5])
@@ -185,13 +185,13 @@ def test_t_as_the_integral_of_its_density(df):
 
 def test_welch_by_hand():
     # variances 1 and 4 of 3: error sqrt(5/3), t = 2 / error, df = (5/3)^2 / (1/18 + 16/18)
-    outcome = welch([1, 2, 3], [2, 4, 6])
+    outcome = welch([1.0, 2.0, 3.0], [2.0, 4.0, 6.0])
     error, df = math.sqrt(5 / 3), (25 / 9) / (17 / 18)
     assert outcome.delta == 2
     assert outcome.p_value == pytest.approx(t_two_sided(2 / error, df))
     margin = t_quantile(0.05, df) * error
     assert outcome.interval == pytest.approx((2 - margin, 2 + margin))
-    assert welch([2, 4, 6], [1, 2, 3]).p_value == pytest.approx(outcome.p_value)
+    assert welch([2.0, 4.0, 6.0], [1.0, 2.0, 3.0]).p_value == pytest.approx(outcome.p_value)
 
 
 def test_welch_without_any_variance():
@@ -210,7 +210,7 @@ def test_welch_without_any_variance():
     ],
 )
 def test_permutations_by_hand(a, b, p):
-    outcome = permutation_test(a, b, generator=generator())
+    outcome = permutation_test([float(x) for x in a], [float(x) for x in b], generator=generator())
     assert outcome.p_value == pytest.approx(p)
     assert outcome.test == "exact permutation"
 

@@ -8,23 +8,16 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from regard.data.corpus import Links
-from regard.data.scenes.english import BE, s_form
-from regard.data.scenes.german import conjugate
+from regard.data.scenes.english import PAST, PRESENT, s_form
+from regard.data.scenes.german import Gender, Number, conjugate
 from regard.data.scenes.lexicon import Modal, Noun, Verb
 
-Tense = Literal["present", "habit", "perfect", "past"]
+Tense = Literal["present", "habit", "perfect", "past"] | Modal
 Order = Literal["main", "question", "final"]
-Slot = Literal[
-    "pronoun", "receiver", "time", "often", "known", "not", "manner", "place", "new", "about", "goal", "predicate"
-]
-MIDDLE: tuple[Slot, ...] = (
-    *("pronoun", "receiver", "time", "often", "known", "not", "manner", "place", "new", "about", "goal", "predicate"),
-)
-"""The German middle field: what is known comes early, what is new comes late."""
-BEHIND: tuple[Slot, ...] = (
-    *("pronoun", "receiver", "known", "new", "about", "predicate", "manner", "goal", "place", "time"),
-)
-"""What follows the English verb."""
+MIDDLE = "pronoun receiver time often known not manner place new about goal predicate".split()
+"""The slots of the German middle field, in order: what is known comes early, what is new comes late."""
+BEHIND = "pronoun receiver known new about predicate manner goal place time".split()
+"""The slots behind the English verb, in order."""
 PUNCTUATION = ",.?"
 
 
@@ -55,12 +48,14 @@ class Nominal(Phrase):
     """A phrase that can be a subject or an object."""
 
     noun: Noun | None = None
-    who: Literal["I", "one", "many"] = "one"
-    english_who: Literal["I", "one", "many"] = "one"
-    gender: Literal["m", "f", "n", "p"] = "n"
+    number: Number = "one"
+    english_number: Number = "one"
+    gender: Gender = "n"
     pronoun: str = "it"
     is_known: bool = True
-    is_quantified: bool = False
+    is_counted: bool = False
+    """Whether it says how many, so that denying the sentence would be unclear."""
+    is_owned: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,100 +63,91 @@ class Clause:
     """A subject, a verb in a tense, and what else there is in its slots."""
 
     verb: Verb
-    tense: Tense | Modal
+    tense: Tense
     subject: Nominal
     keys: tuple[int, int]
     """Of the finite verb and of the verb that carries the meaning; they are one word in the present."""
-    parts: Mapping[Slot, Phrase] = field(default_factory=dict)
-    lead: Phrase = field(default_factory=Phrase)
+    parts: Mapping[str, Phrase] = field(default_factory=dict)
+    lead: Phrase = Phrase()
     """A conjunction, a relative pronoun or a question word."""
-    tail: Phrase = field(default_factory=Phrase)
+    tail: Phrase = Phrase()
     """A relative clause about the last thing named; German puts it behind the closing verb."""
 
-    def say(self, order: Order, front: Slot | None = None) -> Phrase:
-        """Return the clause; ``front`` stands before the German verb of a main clause in place of the subject."""
-        return Phrase(self._german(order, front), self._english(order, front))
+    def say(self, order: Order, front: str = "") -> Phrase:
+        """Return the clause; ``front`` names the slot that takes the subject's place before the German verb."""
+        return Phrase(self.german(order, front), self.english(order, front))
 
-    def _german(self, order: Order, front: Slot | None) -> Words:
+    def german(self, order: Order, front: str = "") -> Words:
+        """Return the German words; a main clause has its finite verb second, a subordinate one last."""
         finite, closing = self._german_verb(order)
-        middle = _join(self.parts[slot].german for slot in MIDDLE if slot in self.parts and slot != front)
-        subject, lead, tail = self.subject.german, self.lead.german, self.tail.german
+        slots = [slot for slot in MIDDLE if slot in self.parts and slot != front]
+        subject = self.subject.german
         if order == "final":
-            return (*lead, *subject, *middle, *closing, finite, *tail)
-        if order == "question":
-            return (*lead, finite, *subject, *middle, *closing, *tail)
-        if front is None:
-            return (*lead, *subject, finite, *middle, *closing, *tail)
-        pronoun = self.parts["pronoun"].german if "pronoun" in self.parts and front != "pronoun" else ()
-        if pronoun and self.subject.noun:  # Heute hilft ihm der Mann: the pronoun leans on the verb
-            return (*self.parts[front].german, finite, *pronoun, *subject, *middle[len(pronoun) :], *closing, *tail)
-        return (*lead, *self.parts[front].german, finite, *subject, *middle, *closing, *tail)
+            return (*self.lead.german, *subject, *self._german_parts(slots), *closing, finite, *self.tail.german)
+        if order == "main" and not front:
+            return (*subject, finite, *self._german_parts(slots), *closing, *self.tail.german)
+        start = self.parts[front].german if front else self.lead.german
+        leans = self.subject.noun is not None and "pronoun" in slots  # Heute hilft ihm der Mann.
+        middle = (*self._german_parts(slots[:leans]), *subject, *self._german_parts(slots[leans:]))
+        return (*start, finite, *middle, *closing, *self.tail.german)
+
+    def _german_parts(self, slots: list[str]) -> Words:
+        return tuple(word for slot in slots for word in self.parts[slot].german)
 
     def _german_verb(self, order: Order) -> tuple[Word, Words]:
-        verb, who, (first, second) = self.verb, self.subject.who, self.keys
+        verb, number, (first, second) = self.verb, self.subject.number, self.keys
         if isinstance(self.tense, Modal):
-            finite = conjugate(self.tense.infinitive, self.tense.third, who)
+            finite = conjugate(self.tense.infinitive, self.tense.third, number)
             return Word(finite, (first,)), (Word(verb.prefix + verb.infinitive, (second,)),)
         if self.tense == "perfect":
-            return Word(conjugate(verb.auxiliary, "", who), (first,)), (Word(verb.participle, (second,)),)
+            return Word(conjugate(verb.auxiliary, "", number), (first,)), (Word(verb.participle, (second,)),)
         if self.tense == "past":
             assert verb.infinitive == "sein"
-            return Word("waren" if who == "many" else "war", self.keys), ()
-        finite = conjugate(verb.infinitive, verb.third, who)
+            return Word("waren" if number == "many" else "war", self.keys), ()
+        finite = conjugate(verb.infinitive, verb.third, number)
         if order == "final":
             return Word(verb.prefix + finite, self.keys), ()
         return Word(finite, self.keys), (Word(verb.prefix, self.keys),) if verb.prefix else ()
 
-    def _english(self, order: Order, front: Slot | None) -> Words:
-        before = self.parts["time"].english if front == "time" else ()
-        behind = [slot for slot in BEHIND if slot in self.parts and not (slot == front == "time")]
-        denial = self.parts["not"].english if "not" in self.parts else ()
+    def english(self, order: Order, front: str = "") -> Words:
+        """Return the English words; only a time comes first there as well."""
+        parts = {slot: part.english for slot, part in self.parts.items()}
+        before = parts.pop("time") if front == "time" else ()
+        denial = parts.get("not", ())
         operator, rest = self._english_verb(needs_operator=bool(denial) or order == "question")
-        if denial and operator[-1].text == "can":
-            operator, denial = (Word("cannot", operator[-1].keys + denial[0].keys),), ()
-        elif denial and operator[-1].text in ("do", "does", "did"):
-            operator = (Word(operator[-1].text, operator[-1].keys + denial[0].keys),)
-        often = self.parts["often"].english if "often" in self.parts else ()
+        if denial and operator[0].text in ("can", "do", "does", "did"):  # these are there, or change, for the denial
+            operator = (Word(operator[0].text, operator[0].keys + denial[0].keys),)
+        if denial and operator[0].text == "can":
+            operator, denial = (Word("cannot", operator[0].keys),), ()
         subject = self.subject.english
         start = (*operator, *subject) if order == "question" else (*subject, *operator)
-        behind_words = _join(self.parts[slot].english for slot in behind)
-        return (*self.lead.english, *before, *start, *denial, *often, *rest, *behind_words, *self.tail.english)
+        behind = (word for slot in BEHIND for word in parts.get(slot, ()))
+        return (*self.lead.english, *before, *start, *denial, *parts.get("often", ()), *rest, *behind, *self.tail.english)
 
     def _english_verb(self, *, needs_operator: bool) -> tuple[Words, Words]:
-        verb, who, (first, second) = self.verb.english, self.subject.english_who, self.keys
+        """Return the operator, which changes places with the subject in a question, and the rest."""
+        verb, number, (first, second) = self.verb.english, self.subject.english_number, self.keys
         particle = tuple(Word(text, (second,)) for text in verb.particle)
+        do = (Word("does" if number == "one" else "do", (first,)),) if needs_operator else ()
+        is_base = needs_operator or number != "one"
         if isinstance(self.tense, Modal):
-            return self._english_modal(self.tense, (Word(verb.base, (second,)), *particle), needs_operator)
+            modal, *others = (Word(text, (first,)) for text in self.tense.english)
+            rest = (*others, Word(verb.base, (second,)), *particle)
+            if modal.text == "want":
+                return do, (Word("want" if is_base else "wants", (first,)), *rest)
+            return (modal,), rest
         if verb.base == "be":
-            return (Word(BE["past" if self.tense in ("past", "perfect") else "present"][who], self.keys),), ()
+            return (Word((PAST if self.tense == "past" else PRESENT)[number], self.keys),), ()
+        if self.tense == "perfect" and needs_operator:
+            return (Word("did", (first,)),), (Word(verb.base, (second,)), *particle)
         if self.tense == "perfect":
-            if needs_operator:
-                return (Word("did", (first,)),), (Word(verb.base, (second,)), *particle)
             return (), (Word(verb.past, self.keys), *particle)
-        if self.tense == "habit" or verb.is_stative:
-            form = verb.base if needs_operator or who != "one" else s_form(verb.base)
-            return _do(who, first) if needs_operator else (), (Word(form, self.keys), *particle)
-        return (Word(BE["present"][who], (first,)),), (Word(verb.ing, self.keys), *particle)
-
-    def _english_modal(self, modal: Modal, verb: Words, needs_operator: bool) -> tuple[Words, Words]:
-        first, *others = (Word(text, (self.keys[0],)) for text in modal.english)
-        if modal.english[0] != "want":
-            return (first,), (*others, *verb)
-        who = self.subject.english_who
-        if needs_operator:
-            return _do(who, self.keys[0]), (first, *others, *verb)
-        return (), (first._replace(text="wants" if who == "one" else "want"), *others, *verb)
+        if self.tense == "habit" or verb.is_simple:
+            return do, (Word(verb.base if is_base else s_form(verb.base), self.keys), *particle)
+        return (Word(PRESENT[number], (first,)),), (Word(verb.ing, self.keys), *particle)
 
 
-def _do(who: str, key: int) -> Words:
-    return (Word("does" if who == "one" else "do", (key,)),)
-
-
-def _join(groups: Iterable[Words]) -> Words:
-    return tuple(word for group in groups for word in group)
-
-
-def finish(phrase: Phrase, *, key: int, mark: str = ".") -> tuple[list[str], list[str], Links]:
+def finish(phrase: Phrase, key: int, mark: str) -> tuple[list[str], list[str], Links]:
     """Close a sentence and return its German words, its English words and their links."""
     stop = (Word(mark, (key,)),)
     german, english = _tidy(phrase.german + stop), _tidy(phrase.english + stop)
@@ -175,8 +161,7 @@ def finish(phrase: Phrase, *, key: int, mark: str = ".") -> tuple[list[str], lis
 
 def _tidy(words: Words) -> Words:
     """Drop a comma before another mark."""
-    follow = (*words[1:], Word(""))
-    return tuple(w for w, after in zip(words, follow, strict=True) if w.text != "," or after.text not in PUNCTUATION)
+    return tuple(w for i, w in enumerate(words) if w.text != "," or words[i + 1].text not in PUNCTUATION)
 
 
 def _texts(words: Words) -> list[str]:

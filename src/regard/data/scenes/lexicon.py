@@ -2,26 +2,25 @@
 
 import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import resources
+from typing import Any, cast
 
 from regard.data.scenes.english import EnglishVerb, s_form
 from regard.data.scenes.german import Case, Gender
 
-PEOPLE = ("adult", "child")
-ANIMALS = ("pet", "farm", "wild")
-FIELDS = {
-    "intransitive": ("subjects", "places", "manner"),
-    "motion": ("subjects", "goals", "manner"),
-    "transitive": ("subjects", "objects", "places", "manner"),
-    "dative": ("subjects", "objects", "places", "manner"),
-    "ditransitive": ("subjects", "receivers", "objects"),
-    "prepositional": ("subjects", "objects", "places", "manner"),
-    "position": ("subjects", "places"),
-    "placing": ("subjects", "objects", "goals", "manner"),
-    "weather": ("subjects",),
-    "clausal": ("subjects", "follows"),
+_FIELDS = {
+    "intransitive": "subjects places manner",
+    "motion": "subjects goals manner",
+    "transitive": "subjects objects places manner",
+    "dative": "subjects objects places manner",
+    "ditransitive": "subjects receivers objects",
+    "prepositional": "subjects objects places manner",
+    "position": "subjects places",
+    "placing": "subjects objects goals manner",
+    "weather": "subjects",
+    "clausal": "subjects follows",
 }
 
 
@@ -49,15 +48,14 @@ class Noun:
     places: tuple[Spot, ...]
     goals: tuple[Spot, ...]
 
-    @property
-    def is_person(self) -> bool:
-        """Whether English says who."""
-        return self.kind in PEOPLE
+
+Place = tuple[Noun, Spot]
+Entry = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Verb:
-    """A verb in both languages with the selections of its frame."""
+    """A verb in both languages, with what it may go with."""
 
     kind: str
     prefix: str
@@ -67,7 +65,15 @@ class Verb:
     auxiliary: str
     english: EnglishVerb
     about: Spot | None = None
-    fields: dict[str, str] = field(default_factory=dict)
+    subjects: tuple[Noun, ...] = ()
+    objects: tuple[Noun, ...] = ()
+    receivers: tuple[Noun, ...] = ()
+    places: tuple[Place, ...] = ()
+    goals: tuple[Place, ...] = ()
+    manner: tuple[Entry, ...] = ()
+    follows: Entry = ("", "")
+    marks: str = ""
+    """``*`` at the subject's haunts, ``!`` needs a place or a goal, ``~`` of one object, ``#`` of several, ``^`` unwanted."""
 
     @property
     def name(self) -> str:
@@ -88,75 +94,64 @@ class Adjective:
 
 @dataclass(frozen=True, slots=True)
 class Modal:
-    """A modal verb; ``english`` is an auxiliary ("can"), or ends in "to"."""
+    """A modal verb; its English is an auxiliary ("can") or ends in "to"."""
 
     infinitive: str
     third: str
     english: tuple[str, ...]
 
 
-Place = tuple[Noun, Spot]
-
-
 class Lexicon:
-    """All words, and the selections verbs and adjectives make among them."""
+    """All words, and the selections that verbs and adjectives make among them."""
 
     def __init__(self, text: str) -> None:
         tree = tomllib.loads(text)
         self.tables = {name: dict(_entries(body)) for name, body in tree["tables"].items()}
         self.adverbs = {kind: tuple(_entries(body)) for kind, body in tree["adverbs"].items()}
-        self.haunts: dict[str, str] = tree["haunts"]
-        self.classes = {
-            kind: tuple(self._noun(kind, *entry) for entry in _entries(body)) for kind, body in tree["nouns"].items()
-        }
+        self._groups: dict[str, str] = tree["groups"]
+        self.classes = {k: tuple(self._noun(k, *e) for e in _entries(body)) for k, body in tree["nouns"].items()}
         self.nouns = {noun.singular: noun for nouns in self.classes.values() for noun in nouns}
-        self.verbs = tuple(self._verb(k, *entry) for k, body in tree["verbs"].items() for entry in _entries(body))
-        self.adjectives = tuple(
-            self._adjective(k, *entry) for k, body in tree["adjectives"].items() for entry in _entries(body)
-        )
-        self.modals = tuple(
-            Modal(infinitive, third, tuple(english.split()))
-            for infinitive, (third, english) in (
-                (name, map(str.strip, forms.split("="))) for name, forms in self.tables["modals"].items()
-            )
-        )
-
-    def select(self, selection: str) -> tuple[Noun, ...]:
-        """Return the nouns that class names and single nouns name."""
-        return tuple(noun for name in selection.split() for noun in self._named(name))
-
-    def places(self, selection: str, subject: Noun | None = None) -> tuple[Place, ...]:
-        """Return where a verb's subject may be; `*` is where it is found anyway."""
-        haunts = self.haunts.get(subject.kind if subject else "adult", "")
-        return self._spots(selection.replace("*", haunts), at="places")
-
-    def goals(self, selection: str) -> tuple[Place, ...]:
-        """Return where a verb's subject or object may go."""
-        return self._spots(selection, at="goals")
+        self.people = frozenset(self.select("person"))
+        self.animals = frozenset(self.select("animal"))
+        self.haunts = {n: self.spots(body, "places") for name, body in tree["haunts"].items() for n in self.select(name)}
+        self.verbs = tuple(self._verb(k, *e) for k, body in tree["verbs"].items() for e in _entries(body))
+        self.adjectives = tuple(self._adjective(k, *e) for k, body in tree["adjectives"].items() for e in _entries(body))
+        modals = ((name, *forms.split(" = ")) for name, forms in self.tables["modals"].items())
+        self.modals = tuple(Modal(name, third, tuple(english.split())) for name, third, english in modals)
 
     @cached_property
     def describing(self) -> dict[Noun, tuple[Adjective, ...]]:
         """The adjectives of every noun."""
-        nouns = self.nouns.values()
-        return {noun: tuple(a for a in self.adjectives if noun in a.nouns) for noun in nouns}
+        return {noun: tuple(a for a in self.adjectives if noun in a.nouns) for noun in self.nouns.values()}
+
+    def select(self, selection: str) -> tuple[Noun, ...]:
+        """Return the nouns that groups, classes and single nouns name."""
+        return tuple(noun for name in self._expand(selection) for noun in self._named(name))
+
+    def spots(self, selection: str, at: str) -> tuple[Place, ...]:
+        """Return nouns with their prepositions for "places" or "goals"."""
+        found = []
+        for name, _, wanted in (part.partition("/") for part in self._expand(selection)):
+            spots = [(noun, spot) for noun in self._named(name) for spot in getattr(noun, at)]
+            kept = [place for place in spots if not wanted or place[1].preposition in wanted.split("+")]
+            assert kept, f"{selection}: nothing left of {name}/{wanted}"
+            found += kept
+        return tuple(found)
+
+    def _expand(self, selection: str) -> list[str]:
+        parts = ((self._expand(self._groups[name]) if name in self._groups else [name]) for name in selection.split())
+        return [name for part in parts for name in part]
 
     def _named(self, name: str) -> tuple[Noun, ...]:
         return self.classes[name] if name in self.classes else (self.nouns[name],)
 
-    def _spots(self, selection: str, *, at: str) -> tuple[Place, ...]:
-        found = []
-        for name, _, wanted in (part.partition("/") for part in selection.replace("!", "").split()):
-            spots = [(noun, spot) for noun in self._named(name) for spot in getattr(noun, at)]
-            found += [place for place in spots if not wanted or place[1].preposition in wanted.split("+")]
-        return tuple(found)
-
     def _noun(self, kind: str, german: str, rest: str) -> Noun:
-        english, places, goals = _fields(rest, 3)
-        head, _, plural = (part.strip() for part in german.partition(","))
+        english, places, goals = _cut(rest, "|", 3)
+        head, plural = _cut(german, ",", 2)
         article, singular, *weak = head.split()
-        one, _, many = (part.strip() for part in english.partition(","))
-        gender: Gender = {"der": "m", "die": "f", "das": "n"}[article]  # type: ignore[assignment]
-        given = {"m": "he", "f": "she"}.get(gender, "it") if kind in PEOPLE else "it"
+        one, many = _cut(english, ",", 2)
+        gender = cast(Gender, {"der": "m", "die": "f", "das": "n"}[article])
+        is_person = kind in self._expand("person")
         return Noun(
             kind=kind,
             gender=gender,
@@ -165,23 +160,24 @@ class Lexicon:
             plural=plural,
             english=tuple(one.split()),
             english_plural=tuple((many or s_form(one)).split()) if plural else (),
-            pronoun=self.tables["pronouns"].get(singular, given),
+            pronoun=self.tables["pronouns"].get(singular, {"m": "he", "f": "she"}.get(gender, "it") if is_person else "it"),
             places=tuple(self._spot(text, 0) for text in places.split()),
             goals=tuple(self._spot(text, 1) for text in goals.split()),
         )
 
     def _spot(self, text: str, column: int) -> Spot:
         preposition, _, given = text.partition("=")
-        case, *english = self.tables["prepositions"][preposition].split("|")[column].split()
-        return Spot(preposition, case, (given,) if given else tuple(english))  # type: ignore[arg-type]
+        case, *english = _cut(self.tables["prepositions"][preposition], "|", 2)[column].split()
+        return Spot(preposition, cast(Case, case), (given,) if given else tuple(english))
 
     def _verb(self, kind: str, german: str, rest: str) -> Verb:
-        english, *values = _fields(rest, 1 + len(FIELDS[kind]))
-        forms, _, about = (part.strip() for part in german.partition("+"))
-        english, _, preposition = (part.strip() for part in english.partition("+"))
-        infinitive, third, participle = (part.strip() for part in forms.split(","))
+        names = _FIELDS[kind].split()
+        english, *values = _cut(rest, "|", 1 + len(names))
+        forms, about = _cut(german, "+", 2)
+        english, said = _cut(english, "+", 2)
+        infinitive, third, participle = _cut(forms, ",", 3)
         prefix, _, base = infinitive.rpartition("-")
-        name, _, case = about.partition("/")
+        preposition, case = _cut(about, "/", 2)
         return Verb(
             kind=kind,
             prefix=prefix,
@@ -190,26 +186,34 @@ class Lexicon:
             participle=participle.removeprefix("ist "),
             auxiliary="sein" if participle.startswith("ist ") else "haben",
             english=EnglishVerb.parse(english),
-            about=Spot(name, case, (preposition,)) if about else None,  # type: ignore[arg-type]
-            fields=dict(zip(FIELDS[kind], values, strict=True)),
+            about=Spot(preposition, cast(Case, case), (said,)) if about else None,
+            marks="".join(mark for mark in "*!~#^" if mark in "".join(values)),
+            **{name: self._field(name, value.strip("*!~#^ ")) for name, value in zip(names, values, strict=True)},
         )
 
+    def _field(self, name: str, value: str) -> Any:
+        if name == "follows":
+            return next(_entries(value))
+        if name == "manner":
+            return tuple((word, dict(self.adverbs["manner"])[word]) for word in value.split())
+        return self.spots(value, name) if name in ("places", "goals") else self.select(value)
+
     def _adjective(self, kind: str, german: str, rest: str) -> Adjective:
-        english, selection = _fields(rest, 2)
-        base, _, stem = german.partition("/")
+        english, selection = _cut(rest, "|", 2)
+        base, stem = _cut(german, "/", 2)
         return Adjective(base, stem or base, english, kind == "colour", frozenset(self.select(selection)))
 
 
-def _entries(body: str) -> Iterator[tuple[str, str]]:
+def _entries(body: str) -> Iterator[Entry]:
     for line in body.strip().splitlines():
         left, _, right = line.partition("=")
         yield left.strip(), right.strip()
 
 
-def _fields(text: str, count: int) -> list[str]:
-    fields = [field.strip() for field in text.split("|")]
-    assert len(fields) <= count, text
-    return fields + [""] * (count - len(fields))
+def _cut(text: str, mark: str, count: int) -> list[str]:
+    parts = [part.strip() for part in text.split(mark)]
+    assert len(parts) <= count, text
+    return parts + [""] * (count - len(parts))
 
 
 @cache

@@ -1,213 +1,224 @@
-"""Noun phrases and prepositional phrases, drawn at random."""
+"""Noun phrases, pronouns and adverbials, drawn at random."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from random import Random
-from typing import Literal, TypeVar
+from typing import TypeVar
 
-from regard.data.scenes import german
-from regard.data.scenes.clause import Nominal, Phrase, Word, Words
+from regard.data.scenes.clause import Nominal, Phrase, Word
 from regard.data.scenes.english import OBJECTIVE, POSSESSIVE, indefinite
-from regard.data.scenes.german import Case, Declension, Gender
-from regard.data.scenes.lexicon import Adjective, Lexicon, Noun, Spot
+from regard.data.scenes.german import CONTRACTION, DEFINITE, ENDING, PRONOUN, RELATIVE, SPEAKER, Case, Gender, Number, dative_plural
+from regard.data.scenes.lexicon import Adjective, Entry, Lexicon, Noun, Place, Spot
 
 Item = TypeVar("Item")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Determiner:
-    """A determiner, the number it goes with, and the adjective endings it asks for."""
+    """A determiner: how it and the adjectives behind it decline, and its English in the numbers it goes with."""
 
     stem: str
-    goes_like: Literal["der", "strong", "ein", "fixed"]
-    adjectives: Declension
+    declines: str
+    adjectives: str
     singular: str | None
     plural: str | None
     is_known: bool = False
-    is_quantified: bool = False
-
-    def form(self, case: Case, gender: Gender) -> str:
-        """Return the German form; the bare noun has none."""
-        if self.goes_like == "der":
-            return german.definite(case, gender)
-        return self.stem if self.goes_like == "fixed" else self.stem + german.ending(self.goes_like, case, gender)
+    is_counted: bool = False
 
 
-def _many(stem: str, english: str) -> Determiner:
-    return Determiner(stem, "strong", "strong", None, english, is_quantified=True)
-
-
-def _number(stem: str, english: str) -> Determiner:
-    return Determiner(stem, "fixed", "strong", None, english, is_quantified=True)
-
-
-THE = Determiner("", "der", "weak", "the", "the", is_known=True)
+THE = Determiner("d", "der", "weak", "the", "the", is_known=True)
 A = Determiner("ein", "ein", "mixed", "a", None)
-BARE = Determiner("", "fixed", "strong", "", "")
+BARE = Determiner("", "fixed", "strong", None, "")
+SUBSTANCE = Determiner("", "fixed", "strong", "", None)
 THIS = Determiner("dies", "strong", "weak", "this", "these", is_known=True)
-EVERY = Determiner("jed", "strong", "weak", "every", None, is_known=True, is_quantified=True)
-ALL = Determiner("all", "strong", "weak", None, "all the", is_known=True, is_quantified=True)
-NO = Determiner("kein", "ein", "mixed", "no", "no", is_quantified=True)
-MANY, SOME = _many("viel", "many"), _many("einig", "some")
-NUMBERS = (_number("zwei", "two"), _number("drei", "three"), _number("vier", "four"), _number("fünf", "five"))
-MY = Determiner("mein", "ein", "mixed", "my", "my", is_known=True)
-OUR = Determiner("unser", "ein", "mixed", "our", "our", is_known=True)
+EVERY = Determiner("jed", "strong", "weak", "every", None, is_known=True, is_counted=True)
+ALL = Determiner("all", "strong", "weak", None, "all the", is_known=True, is_counted=True)
+NO = Determiner("kein", "ein", "mixed", "no", "no", is_counted=True)
+MANY = Determiner("viel", "strong", "strong", None, "many", is_counted=True)
+SOME = Determiner("einig", "strong", "strong", None, "some", is_counted=True)
+NUMBERS = tuple(
+    Determiner(stem, "fixed", "strong", None, english, is_counted=True)
+    for stem, english in (("zwei", "two"), ("drei", "three"), ("vier", "four"), ("fünf", "five"))
+)
+COUNTED = NUMBERS[0]
+"""Stands for any number until one is drawn."""
+OWNED = ("mein", "unser", "sein", "ihr")
+OWN = {
+    (stem, name): Determiner(stem, "ein", "mixed", english, english, is_known=True)
+    for name, english in POSSESSIVE.items()
+    for stem in OWNED
+}
+MINE = OWN["mein", "I"]
+"""Stands for the owner's possessive if there is an owner."""
 
-
-def possessive(owner: Nominal) -> Determiner:
-    """Return his, her, its or their: German looks at the owner's gender, English at what the owner is."""
-    english = POSSESSIVE[owner.pronoun]
-    stem = {"I": "mein", "we": "unser"}.get(owner.pronoun) or ("sein" if owner.gender in "mn" else "ihr")
-    return Determiner(stem, "ein", "mixed", english, english, is_known=True)
+SUBJECT = {THE: 5.0, A: 2.8, THIS: 0.5, COUNTED: 0.6, SOME: 0.25, MANY: 0.25, ALL: 0.3, EVERY: 0.2, NO: 0.15, MINE: 1.2}
+TOLD = {THE: 5.0, A: 2.0, THIS: 0.3, COUNTED: 0.4, MINE: 1.0}
+"""Subjects of clauses that are part of a longer sentence."""
+TOPIC = {THE: 6.0, THIS: 1.0, ALL: 0.5, MINE: 1.5}
+"""Subjects of which a quality is told."""
+OBJECT = {THE: 4.5, A: 3.0, BARE: 1.2, THIS: 0.4, COUNTED: 0.6, SOME: 0.3, MANY: 0.3, MINE: 1.5}
+SINGLE = {THE: 3.0, A: 3.5, MINE: 2.5}
+SEVERAL = {THE: 3.0, COUNTED: 4.0, MANY: 1.0, THIS: 0.6}
+PLACE = {THE: 9.0, A: 1.6, THIS: 0.3}
+LOOKS = {THE: 3.0, A: 5.0}
+"""Of what somebody wears."""
 
 
 class Nominals:
-    """Draws noun phrases; the same generator always draws the same ones."""
+    """Draws noun phrases; from the same generator it always draws the same ones."""
 
     def __init__(self, lexicon: Lexicon, rng: Random) -> None:
         self.lexicon = lexicon
-        self._random = rng.random
+        self.random = rng.random
         self.key = count().__next__
-
-    def happens(self, chance: float) -> bool:
-        """Toss a coin."""
-        return self._random() < chance
+        self._owned = frozenset(lexicon.select("owned"))
+        self._kin = frozenset(lexicon.select("kin heir"))
+        self._ground = frozenset(lexicon.select("ground"))
 
     def pick(self, items: Sequence[Item]) -> Item:
-        """Draw one item; only ``random()`` itself is the same in every version of Python."""
-        return items[int(self._random() * len(items))]
+        """Draw one item; of all that Random offers, only ``random()`` is promised to stay as it is."""
+        return items[int(self.random() * len(items))]
 
-    def weigh(self, weights: dict[Item, float]) -> Item:
+    def weigh(self, weights: Mapping[Item, float]) -> Item:
         """Draw one item by weight."""
-        mark = self._random() * sum(weights.values())
+        mark = self.random() * sum(weights.values())
         for item, weight in weights.items():
             mark -= weight
             if mark < 0:
-                return item
+                break
         return item
 
-    def determiner(self, role: str, noun: Noun, owner: Nominal | None = None) -> Determiner:
-        """Draw a determiner that suits the noun and its role."""
-        if not noun.plural:
-            return self.weigh({THE: 5.0, BARE: 0.0 if role == "subject" else 6.0, THIS: 0.5})
-        if role == "place":
-            return self.weigh({THE: 9.0, A: 1.6, THIS: 0.3, OUR: 0.2})
-        own = possessive(owner) if owner else MY
-        weights = {THE: 5.0, A: 3.4, THIS: 0.5, own: 0.7 if owner else 0.4, SOME: 0.3, MANY: 0.3, self.pick(NUMBERS): 0.6}
-        if role == "subject":
-            weights |= {EVERY: 0.2, ALL: 0.3, OUR: 0.3, NO: 0.15}
-        else:
-            weights |= {BARE: 1.2}
-        return self.weigh(weights)
+    def word(self, german: str, english: str) -> Phrase:
+        """Return a word and its English, all of it linked."""
+        keys = (self.key(),)
+        return Phrase((Word(german, keys),), tuple(Word(text, keys) for text in english.split()))
+
+    def adverb(self, entry: Entry) -> Phrase:
+        """Return an adverbial, linked word by word; _ joins words that are linked together."""
+        german, english = entry
+        words = (self.word(g, e.replace("_", " ")) for g, e in zip(german.split(), english.split(), strict=True))
+        return sum(words, Phrase())
 
     def noun_phrase(
-        self, nouns: Sequence[Noun], case: Case, *, role: str = "object", owner: Nominal | None = None, plain: bool = False
+        self,
+        nouns: Sequence[Noun],
+        case: Case,
+        weights: Mapping[Determiner, float],
+        *,
+        owner: Nominal | None = None,
+        preposition: Spot | None = None,
+        is_plain: bool = False,
     ) -> Nominal:
         """Draw a noun with determiner and adjectives."""
-        noun = self.pick(nouns)
-        determiner = self.determiner(role, noun, owner)
-        return self.build(noun, case, determiner=determiner, plural=self._number(determiner, noun, role), plain=plain)
+        while (noun := self.pick(nouns)) is (owner.noun if owner else None) and len(nouns) > 1:
+            pass
+        determiner = self._determiner(noun, weights, owner)
+        is_plural = determiner.singular is None or (
+            bool(noun.plural) and determiner.plural is not None and self.random() < self._plural_chance(noun, determiner, weights)
+        )
+        adjectives = () if is_plain else self._adjectives(noun)
+        return self.build(noun, case, determiner, is_plural=is_plural, adjectives=adjectives, preposition=preposition)
 
-    def _number(self, determiner: Determiner, noun: Noun, role: str) -> bool:
-        if determiner.singular is None or determiner is BARE:
-            return bool(noun.plural)
-        return bool(noun.plural) and determiner.plural is not None and self.happens(0.06 if role == "place" else 0.25)
+    def _plural_chance(self, noun: Noun, determiner: Determiner, weights: Mapping[Determiner, float]) -> float:
+        if noun.kind == "pair" or weights is SEVERAL:
+            return 1.0
+        if noun in self._ground or weights in (SINGLE, LOOKS) or (noun.kind == "parent" and determiner.stem in OWNED):
+            return 0.0
+        return 0.12 if weights is PLACE else 0.3
+
+    def _determiner(self, noun: Noun, weights: Mapping[Determiner, float], owner: Nominal | None) -> Determiner:
+        if not noun.plural:
+            return self.weigh({THE: 5.0, SUBSTANCE: 6.0 * (BARE in weights), THIS: 0.4})
+        drawn = self.weigh(weights)
+        if noun in self._ground:
+            return drawn if drawn in (THE, A, THIS) else THE
+        if drawn is A and noun.kind == "pair":
+            return BARE
+        if drawn is COUNTED:
+            return self.pick(NUMBERS)
+        if noun in self._kin and (drawn is A or (owner and self.random() < 0.5)):  # a brother is somebody's brother
+            return self._possessive(owner)
+        if drawn is not MINE:
+            return drawn
+        return self._possessive(owner) if noun in self._owned else THE
+
+    def _possessive(self, owner: Nominal | None) -> Determiner:
+        """Return a possessive: German looks at the owner's gender, English at what the owner is."""
+        name = owner.pronoun if owner else self.pick(("I", "I", "we"))
+        stem = {"I": "mein", "we": "unser"}.get(name) or ("sein" if owner and owner.gender in "mn" else "ihr")
+        return OWN[stem, name]
+
+    def _adjectives(self, noun: Noun) -> tuple[Adjective, ...]:
+        fitting = self.lexicon.describing[noun]
+        if not fitting or self.random() > 0.42:
+            return ()
+        first = self.pick(fitting)
+        second = self.pick(fitting)
+        return (first, second) if second.is_colour and not first.is_colour else (first,)
 
     def build(
         self,
         noun: Noun,
         case: Case,
+        determiner: Determiner = THE,
         *,
-        determiner: Determiner,
-        plural: bool,
-        plain: bool = False,
+        is_plural: bool = False,
+        adjectives: Iterable[Adjective] = (),
         preposition: Spot | None = None,
     ) -> Nominal:
         """Put a noun phrase together, behind a preposition if there is one."""
-        gender: Gender = "p" if plural else noun.gender
-        adjectives = [] if plain else self._adjectives(noun)
-        keys = [self.key() for _ in adjectives]
-        head = self.key()
-        endings = german.ending(determiner.adjectives, case, gender)
-        described = [Word(a.stem + endings, (k,)) for a, k in zip(adjectives, keys, strict=True)]
-        english = [Word(a.english, (k,)) for a, k in zip(adjectives, keys, strict=True)]
-        english += [Word(text, (head,)) for text in (noun.english_plural if plural else noun.english)]
-        opening = self._opening(preposition, determiner, case, gender, english[0].text)
+        gender: Gender = "p" if is_plural else noun.gender
+        ending = ENDING[determiner.adjectives][case, gender]
+        head = noun.plural if is_plural else noun.singular if case == "nom" else noun.oblique
+        head = dative_plural(head) if is_plural and case == "dat" else head
+        english = " ".join(noun.english_plural if is_plural else noun.english)
+        named = sum((self.word(a.stem + ending, a.english) for a in adjectives), Phrase()) + self.word(head, english)
+        whole = self._opening(preposition, determiner, case, gender, named.english[0].text) + named
+        number: Number = "many" if is_plural else "one"
         return Nominal(
-            german=(*opening.german, *described, Word(_inflect(noun, case, plural), (head,))),
-            english=(*opening.english, *english),
-            noun=noun,
-            who="many" if plural else "one",
-            english_who="many" if plural else "one",
-            gender=gender,
-            pronoun="they" if plural else noun.pronoun,
+            *(whole.german, whole.english, noun, number, number, gender, "they" if is_plural else noun.pronoun),
             is_known=determiner.is_known,
-            is_quantified=determiner.is_quantified,
+            is_counted=determiner.is_counted,
+            is_owned=determiner.stem in OWNED,
         )
 
-    def _opening(
-        self, preposition: Spot | None, determiner: Determiner, case: Case, gender: Gender, following: str
-    ) -> Phrase:
+    def _opening(self, spot: Spot | None, determiner: Determiner, case: Case, gender: Gender, following: str) -> Phrase:
         """Return preposition and determiner, in one word where German contracts them."""
-        key = self.key()
-        form = determiner.form(case, gender)
-        said = determiner.plural if gender == "p" else determiner.singular
-        said = indefinite(following) if determiner is A else said
-        article = tuple(Word(text, (key,)) for text in (said or "").split())
-        if preposition is None:
-            return Phrase((Word(form, (key,)),) if form else (), article)
-        other = self.key()
-        english = tuple(Word(text, (other,)) for text in preposition.english) + article
-        one = german.contract(preposition.preposition, form)
-        if one:
-            return Phrase((Word(one, (other, key)),), english)
-        lead = Word(preposition.preposition, (other,))
-        return Phrase((lead, Word(form, (key,))) if form else (lead,), english)
+        form = determiner.stem
+        if determiner.declines != "fixed":
+            form = DEFINITE[case, gender] if determiner is THE else form + ENDING[determiner.declines][case, gender]
+        english = (determiner.plural if gender == "p" else determiner.singular) or ""
+        article = self.word(form, indefinite(following) if determiner is A else english) if form else Phrase()
+        if spot is None:
+            return article
+        preposition = self.word(spot.preposition, " ".join(spot.english))
+        contracted = CONTRACTION.get((spot.preposition, form))
+        if not contracted:
+            return preposition + article
+        keys = preposition.german[0].keys + article.german[0].keys
+        return Phrase((Word(contracted, keys),), preposition.english + article.english)
 
-    def _adjectives(self, noun: Noun) -> list[Adjective]:
-        fitting = self.lexicon.describing[noun]
-        if not fitting or not self.happens(0.42):
-            return []
-        first = self.pick(fitting)
-        colours = [a for a in fitting if a.is_colour]
-        if first.is_colour or not colours or not self.happens(0.25):
-            return [first]
-        return [first, self.pick(colours)]
-
-    def place(self, noun: Noun, spot: Spot) -> Phrase:
-        """Return a prepositional phrase of place or direction."""
-        determiner = self.determiner("place", noun)
-        plural = noun.kind == "landmark" and determiner.plural is not None and self.happens(0.12)
-        return self.build(noun, spot.case, determiner=determiner, plural=plural, preposition=spot)
-
-    def adverb(self, entry: tuple[str, str]) -> Phrase:
-        """Return an adverbial of the lexicon; words joined by _ are linked together."""
-        groups = [(self.key(), g, e) for g, e in zip(entry[0].split(), entry[1].split(), strict=True)]
-        return Phrase(
-            tuple(Word(text, (key,)) for key, texts, _ in groups for text in texts.split("_")),
-            tuple(Word(text, (key,)) for key, _, texts in groups for text in texts.split("_")),
-        )
+    def place(self, places: Sequence[Place]) -> Nominal:
+        """Draw a prepositional phrase of place or direction."""
+        noun, spot = self.pick(places)
+        return self.noun_phrase([noun], spot.case, PLACE, preposition=spot)
 
     def refer(self, to: Nominal, case: Case = "nom") -> Nominal:
-        """Return the pronoun for something named before."""
-        key = self.key()
-        who = to.pronoun if to.pronoun in ("I", "we") else to.gender
-        english = (to.pronoun if case == "nom" else OBJECTIVE[to.pronoun],)
-        words: Words = tuple(Word(text, (key,)) for text in english)
-        return replace(to, german=(Word(german.pronoun(case, who), (key,)),), english=words, noun=None, is_known=True)
+        """Return the pronoun for somebody or something."""
+        german = SPEAKER[to.pronoun][case] if to.pronoun in SPEAKER else PRONOUN[case, to.gender]
+        said = self.word(german, to.pronoun if case == "nom" else OBJECTIVE[to.pronoun])
+        return replace(to, german=said.german, english=said.english, noun=None, is_known=True)
 
-    def somebody(self) -> Nominal:
-        """Draw a personal subject that needs no name: ich, wir, er, sie."""
-        who = self.weigh({"I": 3.0, "we": 2.0, "m": 2.0, "f": 2.0, "p": 1.5})
-        english = {"m": "he", "f": "she", "p": "they"}.get(who, who)
-        number: Literal["I", "one", "many"] = {"I": "I", "we": "many", "p": "many"}.get(who, "one")  # type: ignore[assignment]
-        gender: Gender = who if who in "mfp" else "p"  # type: ignore[assignment]
-        blank = Nominal(who=number, english_who=number, gender=gender, pronoun=english)
-        return self.refer(blank)
+    def somebody(self, names: Sequence[str], case: Case = "nom") -> Nominal:
+        """Draw a personal pronoun, given in English, that stands for nobody named."""
+        name = self.pick(names)
+        gender: Gender = "m" if name == "he" else "f" if name == "she" else "p"
+        number: Number = "I" if name == "I" else "many" if name in ("we", "they") else "one"
+        return self.refer(Nominal((), (), None, number, number, gender, name), case)
 
-
-def _inflect(noun: Noun, case: Case, plural: bool) -> str:
-    if plural:
-        return german.dative_plural(noun.plural) if case == "dat" else noun.plural
-    return noun.singular if case == "nom" else noun.oblique
+    def which(self, about: Nominal, case: Case) -> Phrase:
+        """Return the relative pronoun for something named."""
+        is_person = about.noun in self.lexicon.people
+        english = ("who" if case == "nom" else "whom") if is_person else "which"
+        return self.word(RELATIVE[case, about.gender], english)

@@ -1,244 +1,248 @@
 """Whole sentences: statements, questions, subordinate, relative and coordinate clauses."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 
 from regard.data.corpus import Links
-from regard.data.scenes import german
-from regard.data.scenes.clause import COMMA, Clause, Nominal, Phrase, Slot, Tense, Word, finish
-from regard.data.scenes.events import BE, EXIST, HAVE_TIME, MEDIUM, SMALL, Events
-from regard.data.scenes.lexicon import Adjective, Modal, Noun, Place, Verb
-from regard.data.scenes.nominals import BARE, MANY, NO, NUMBERS, SOME, THE, A
+from regard.data.scenes.clause import COMMA, Clause, Nominal, Phrase, Tense, Word, finish
+from regard.data.scenes.english import EnglishVerb
+from regard.data.scenes.events import MEDIUM, SMALL, Events
+from regard.data.scenes.lexicon import Adjective, Noun, Place, Verb
+from regard.data.scenes.nominals import BARE, MANY, NO, NUMBERS, SOME, SUBSTANCE, TOPIC, A
 
-Sentence = tuple[list[str], list[str], Links]
-SCENERY = "landmark vehicle furniture pet farm wild container plant instrument town"
-COLD = (("kalt", "cold"), ("warm", "warm"), ("dunkel", "dark"), ("heiß", "hot"))
-STATES = ("müde", "hungrig", "durstig", "glücklich", "traurig", "krank")
-BURDENS = ("müde", "hungrig", "durstig", "krank")
+BE = Verb("be", "", "sein", "ist", "gewesen", "sein", EnglishVerb.parse("be**, was"))
+EXIST = replace(BE, infinitive="geben", third="gibt")
+HAVE = Verb("have", "", "haben", "hat", "gehabt", "haben", EnglishVerb.parse("have**, had"))
+CONJUNCTIONS = {("weil", "because"): 4.0, ("obwohl", "although"): 2.0, ("wenn", "when"): 3.0, ("während", "while"): 3.0}
+WEATHER = (("kalt", "cold"), ("warm", "warm"), ("dunkel", "dark"), ("heiß", "hot"))
+STATES = ("müde", "krank", "hungrig", "durstig", "traurig", "glücklich")
+BURDENS = ("müde", "krank", "hungrig", "durstig")
+QUESTIONS = {("", ""): 4.0, ("wo", "where"): 2.0, ("warum", "why"): 1.0, ("was", "what"): 1.5, ("wer", "who"): 1.5}
+THERE = {A: 5.0, NO: 1.5, MANY: 1.5, SOME: 1.0, BARE: 1.0, NUMBERS[0]: 1.0, NUMBERS[1]: 1.0}
 
 
 class Sentences(Events):
     """Draws sentences."""
 
-    def sentence(self) -> Sentence:
-        """Draw one sentence: German words, English words, links."""
-        kinds: dict[Callable[[], Phrase], float] = {
+    def sentence(self) -> tuple[list[str], list[str], Links]:
+        """Draw one sentence: its German words, its English words and their links."""
+        if self.random() < 0.07:
+            return finish(self._question(), self.key(), "?")
+        kinds = {
             self._statement: 46.0,
-            self._described: 12.0,
-            self._predicate: 8.0,
+            self._described: 13.0,
+            self._quality: 7.0,
             self._existence: 4.0,
             self._subordinate: 15.0,
             self._reported: 4.0,
             self._coordinate: 4.0,
         }
-        if self.happens(0.07):
-            return finish(self._question(), key=self.key(), mark="?")
-        return finish(self.weigh(kinds)(), key=self.key())
+        return finish(self.weigh(kinds)(), self.key(), ".")
 
     def _statement(self) -> Phrase:
         return self._main(self.event(self.verb()))
 
     def _main(self, clause: Clause) -> Phrase:
-        return clause.say("main", self._front(clause))
+        """Say a main clause, with the subject or something else before the verb.
 
-    def _front(self, clause: Clause) -> Slot | None:
-        """Draw what stands before the verb; an object only where its form shows that it is none of the subject."""
-        parts, draw = clause.parts, self._random()
-        if draw < 0.4 and "time" in parts:
-            return "time"
-        if draw < 0.25 and "place" in parts and "not" not in parts:
-            return "place"
+        Only an object whose form shows that it is not the subject may stand there.
+        """
+        parts, draw = clause.parts, self.random()
         known = parts.get("known")
-        is_free = clause.subject.noun is not None and "pronoun" not in parts
-        if draw > 0.92 and is_free and isinstance(known, Nominal) and known.gender == "m" and "not" not in parts:
-            return "known"
-        return None
+        if draw < 0.4 and "time" in parts:
+            return clause.say("main", "time")
+        if "not" in parts or "pronoun" in parts or clause.subject.noun is None:
+            return clause.say("main")
+        if draw < 0.25 and "place" in parts:
+            return clause.say("main", "place")
+        if draw > 0.9 and isinstance(known, Nominal) and known.gender == "m":
+            return clause.say("main", "known")
+        return clause.say("main")
 
     def _described(self) -> Phrase:
         """Draw a statement with a relative clause about its subject or its object."""
-        clause = self.event(self.verb(), size=SMALL)
-        if clause.subject.noun and self.happens(0.5):
-            relative = self._relative(clause.subject)
-            inner = Phrase((COMMA, *relative.german, COMMA), relative.english)
-            told = clause.subject + inner
-            return self._main(replace(clause, subject=replace(clause.subject, german=told.german, english=told.english)))
-        last = next((p for s, p in clause.parts.items() if s in ("known", "new", "about")), None)
-        if not isinstance(last, Nominal) or not {"manner", "goal", "place", "time"}.isdisjoint(clause.parts):
-            return self._main(clause)
-        relative = self._relative(last)
-        return replace(clause, tail=Phrase((COMMA, *relative.german), relative.english)).say("main")
+        verb = self.verb()
+        subject = self.subject(verb, is_part=True)
+        tense = self.tense(verb, subject)
+        clause = self.event(verb, subject=subject, tense="present" if tense == "habit" else tense, size=SMALL)
+        if subject.noun and not subject.is_owned and self.random() < 0.5:
+            told = self._relative(subject)
+            whole = subject + Phrase((COMMA, *told.german, COMMA), told.english)
+            return replace(clause, subject=replace(subject, german=whole.german, english=whole.english)).say("main")
+        things = [part for slot, part in clause.parts.items() if slot in ("known", "new", "about")]
+        is_last = {"manner", "goal", "place", "time"}.isdisjoint(clause.parts)
+        if is_last and things and isinstance(things[0], Nominal) and not things[0].is_owned:
+            told = self._relative(things[0])
+            clause = replace(clause, tail=Phrase((COMMA, *told.german), told.english))
+        return clause.say("main")
 
     @cached_property
     def _uses(self) -> dict[tuple[Noun, str], list[tuple[Verb, Place | None]]]:
-        """For every noun the verbs it can be subject, object, helped one or place of."""
+        """The verbs that a noun can be the subject, the object, the helped one or the place of."""
         uses: dict[tuple[Noun, str], list[tuple[Verb, Place | None]]] = {}
-        names = {"transitive": "acc", "dative": "dat"}
-        for verb in self.lexicon.verbs:
-            if verb.kind in ("weather", "clausal"):
-                continue
-            for noun in self._selected[verb, "subjects"]:
-                uses.setdefault((noun, "nom"), []).append((verb, None))
-            for noun in self._selected[verb, "objects"] if verb.kind in names else ():
-                uses.setdefault((noun, names[verb.kind]), []).append((verb, None))
-            for place in self.lexicon.places(verb.fields.get("places", "")) if verb.kind == "intransitive" else ():
-                uses.setdefault((place[0], "place"), []).append((verb, place))
+        for verb in (verb for verb in self.lexicon.verbs if verb.kind not in ("weather", "clausal")):
+            found: list[tuple[Noun, str, Place | None]] = [(noun, "nom", None) for noun in verb.subjects]
+            if verb.kind in ("transitive", "dative") and verb.name != "gehören":
+                found += [(noun, "dat" if verb.kind == "dative" else "acc", None) for noun in verb.objects]
+            if verb.kind == "intransitive":
+                found += [(place[0], "place", place) for place in verb.places]
+            for noun, role, place in found:
+                uses.setdefault((noun, role), []).append((verb, place))
         return uses
 
     def _relative(self, about: Nominal) -> Phrase:
         """Draw a relative clause, without its commas."""
-        noun = about.noun
-        assert noun
-        roles = {"nom": 5.0, "acc": 2.5, "dat": 1.5, "place": 3.0}
-        role = self.weigh({role: weight for role, weight in roles.items() if (noun, role) in self._uses})
-        verb, place = self.pick(self._uses[noun, role])
-        tense: Tense = "perfect" if self.happens(0.2) else "present"
-        key = self.key()
-        case: german.Case = "dat" if role == "place" else role  # type: ignore[assignment]
-        form = Word(german.relative(case, about.gender), (key,))
-        which = ("who" if case == "nom" else "whom") if noun.is_person else "which"
-        lead = Phrase((form,), (Word(which, (key,)),))
+        assert about.noun
+        weights = {"nom": 5.0, "acc": 2.5, "dat": 1.5, "place": 3.0}
+        role = self.weigh({role: weight for role, weight in weights.items() if (about.noun, role) in self._uses})
+        verb, place = self.pick(self._uses[about.noun, role])
+        tense: Tense = "perfect" if self.random() < 0.35 and not verb.english.is_state else "present"
         if role == "nom":
-            subject = replace(about, german=lead.german, english=lead.english)
+            which = self.which(about, "nom")
+            subject = replace(about, german=which.german, english=which.english)
             return self.event(verb, subject=subject, tense=tense, size=SMALL).say("final")
         if place:
-            other = self.key()
-            spot = place[1]
-            lead = Phrase((Word(spot.preposition, (other,)),), tuple(Word(t, (other,)) for t in spot.english)) + lead
-            return self.event(verb, tense=tense, size=SMALL, without=("place",), lead=lead).say("final")
-        return self.event(verb, tense=tense, size=SMALL, without=("object",), lead=lead).say("final")
+            preposition = self.word(place[1].preposition, " ".join(place[1].english))
+            lead = preposition + self.which(about, "dat")
+            return self.event(verb, tense=tense, size=SMALL, without="place", lead=lead).say("final")
+        subject = self.subject(verb, is_part=True)
+        while role == "acc" and not _differ(subject, about):
+            subject = self.subject(verb, is_part=True)
+        lead = self.which(about, "acc" if role == "acc" else "dat")
+        return self.event(verb, subject=subject, tense=tense, size=SMALL, without="object", lead=lead).say("final")
 
-    def _predicate(self) -> Phrase:
-        noun = self.pick([n for n, fitting in self.lexicon.describing.items() if fitting])
-        subject = self.noun_phrase([noun], "nom", role="subject", plain=True)
-        return self._main(self._is(subject, self.pick(self.lexicon.describing[noun])))
+    def _quality(self) -> Phrase:
+        noun = self.pick([noun for noun, fitting in self.lexicon.describing.items() if fitting])
+        subject = self.noun_phrase([noun], "nom", TOPIC, is_plain=True)
+        tense: Tense = "past" if self.random() < 0.3 else "present"
+        adjective = self.pick(self.lexicon.describing[noun])
+        clause = self._is(subject, adjective, tense=tense)
+        if self.random() < 0.35 and not adjective.is_colour:
+            degree = self.adverb(self.pick(self.lexicon.adverbs["degree"]))
+            clause = replace(clause, parts=clause.parts | {"predicate": degree + clause.parts["predicate"]})
+        if self.random() < 0.15 and not subject.is_counted:
+            clause = replace(clause, parts=clause.parts | {"not": self.word("nicht", "not")})
+        return clause.say("main")
 
-    def _is(self, subject: Nominal, adjective: Adjective, lead: Phrase | None = None, tense: Tense | None = None) -> Clause:
-        """Return that something is as the adjective says."""
-        predicate = self._word(adjective.base, adjective.english)
-        parts: dict[Slot, Phrase] = {}
-        if self.happens(0.3):
-            predicate = self.adverb(self.pick(self.lexicon.adverbs["degree"])) + predicate
-        if self.happens(0.15) and not subject.is_quantified:
-            parts["not"] = self._word("nicht", "not")
-        tense = tense or ("past" if self.happens(0.25) else "present")
-        return Clause(BE, tense, subject, (self.key(), self.key()), parts | {"predicate": predicate}, lead or Phrase())
+    def _is(self, subject: Nominal, adjective: Adjective, lead: Phrase | None = None, tense: Tense = "present") -> Clause:
+        return self._be(subject, self.word(adjective.base, adjective.english), lead, tense)
+
+    def _be(self, subject: Nominal, predicate: Phrase, lead: Phrase | None, tense: Tense = "present") -> Clause:
+        return Clause(BE, tense, subject, (self.key(), self.key()), {"predicate": predicate}, lead or Phrase())
 
     def _existence(self) -> Phrase:
-        """Draw: Im Park gibt es einen See."""
-        place = self.place(*self.pick(self.lexicon.places("room town outdoor nature")))
-        noun = self.pick([n for n in self.lexicon.select(SCENERY)])
-        determiner = self.weigh({A: 5.0, NO: 1.5, MANY: 1.5, SOME: 1.0, BARE: 1.0, self.pick(NUMBERS): 2.0})
-        what = self.build(noun, "acc", determiner=determiner, plural=determiner.singular is None or determiner is BARE)
-        there = self._word("es", "there")
-        subject = Nominal(german=there.german, english=there.english, english_who=what.who)
-        clause = Clause(EXIST, "present", subject, (self.key(), self.key()), {"place": place, "new": what})
-        return clause.say("main", "place" if self.happens(0.7) else None)
+        """Draw: Im Park gibt es einen Brunnen."""
+        where, what = self.pick(list(self.lexicon.tables["contents"].items()))
+        place = self.place(self.lexicon.spots(where, "places"))
+        noun = self.pick(self.lexicon.select(what))
+        determiner = self.weigh(THERE if noun.plural else {SUBSTANCE: 3.0, NO: 1.0})
+        adjectives = self._adjectives(noun)
+        thing = self.build(noun, "acc", determiner, is_plural=determiner.singular is None, adjectives=adjectives)
+        there = self.word("es", "there")
+        subject = Nominal(there.german, there.english, english_number=thing.number)
+        clause = Clause(EXIST, "present", subject, (self.key(), self.key()), {"place": place, "new": thing})
+        return clause.say("main", "place" if self.random() < 0.7 else "")
 
     def _subordinate(self) -> Phrase:
-        """Draw a statement with a reason, a condition or something at the same time."""
-        kind = self.weigh({"weil": 4.0, "obwohl": 2.0, "wenn": 3.0, "während": 3.0})
-        english = {"weil": "because", "obwohl": "although", "wenn": "when", "während": "while"}[kind]
-        verb = self.pick([v for v in (self.verb() for _ in range(9)) if not v.english.is_stative])
-        tense: Tense | Modal = "habit" if kind == "wenn" else "present"
-        main = self.event(verb, tense=tense, size=MEDIUM)
-        if kind == "wenn":
+        """Draw a statement with a reason, an obstacle, a condition, or something at the same time."""
+        conjunction = self.weigh(CONJUNCTIONS)
+        german = conjunction[0]
+        verb = self.action()
+        while german == "weil" and verb.name not in self.lexicon.tables["reasons"]:
+            verb = self.action()
+        main = self.event(verb, tense="habit" if german == "wenn" else "present", size=MEDIUM)
+        if german == "wenn":
             main = replace(main, parts={slot: part for slot, part in main.parts.items() if slot not in ("often", "time")})
-        lead = self._word(kind, english)
-        side = {"weil": self._why, "obwohl": self._though, "wenn": self._if, "während": self._meanwhile}[kind](main, lead)
+        lead = self.word(*conjunction)
+        if german == "während":
+            side = self.event(self.action(), tense="present", size=SMALL, lead=lead)
+        elif german == "obwohl":
+            side = self._obstacle(main, lead)
+        else:
+            side = self._reason(main, lead)
         return self._join(main, side)
 
     def _join(self, main: Clause, side: Clause) -> Phrase:
-        """Put the clause behind the main clause, or before it: then the main clause begins with its verb."""
-        said = side.say("final")
-        names = main.subject.noun is not None and side.subject.noun is None and side.subject.pronoun == main.subject.pronoun
-        if names or self.happens(0.5):
-            return self._main(main) + Phrase((COMMA,)) + said
-        comma = Word(",", (self.key(),))
-        whole = main.say("question")
-        told = replace(main, lead=Phrase()).say("main")
-        return said + Phrase((comma, *whole.german), (comma, *told.english))
+        """Put the side clause behind, or before; then the main clause begins with its verb."""
+        is_pronoun = side.subject.noun is None and side.subject.pronoun not in ("I", "we", "")
+        if is_pronoun and main.subject.noun or self.random() < 0.5:
+            return self._main(main) + Phrase((COMMA,)) + side.say("final")
+        comma = (Word(",", (self.key(),)),)
+        return side.say("final") + Phrase(comma, comma) + Phrase(main.german("question"), main.english("main"))
 
-    def _why(self, main: Clause, lead: Phrase) -> Clause:
+    def _reason(self, main: Clause, lead: Phrase) -> Clause:
+        """Draw why: the subject or the object is so, or there is time, or the weather.
+
+        A pronoun that could mean either means the subject.
+        """
         reasons = self.lexicon.tables["reasons"].get(main.verb.name, "").split()
-        things = [p for s, p in main.parts.items() if s in ("known", "new") and isinstance(p, Nominal)]
-        for about in self._shuffled([main.subject, *things]):
-            if about.noun is None or about is not main.subject and about.gender == main.subject.gender:
-                continue
-            fitting = [a for a in self.lexicon.describing[about.noun] if a.base in reasons]
+        things = [part for slot, part in main.parts.items() if slot in ("known", "new")]
+        told = [t for t in things if isinstance(t, Nominal) and t.noun and t.gender != main.subject.gender]
+        for about in (*told, main.subject) if self.random() < 0.5 else (main.subject, *told):
+            noun = about.noun or self.lexicon.nouns["Frau"]
+            fitting = [a for a in self.lexicon.describing[noun] if a.base in reasons]
+            fitting = [a for a in fitting if a.base in STATES] if about is main.subject else fitting
             if fitting:
-                return self._is(self.refer(about), self.pick(fitting), lead, "present")
-        return self._has_time(main, lead) if main.subject.pronoun != "it" else self._weather(lead, "present")
+                return self._is(self.refer(about), self.pick(fitting), lead)
+        if main.subject.noun not in self.lexicon.people or lead.english[0].text == "when" and self.random() < 0.6:
+            return self._weather(main, lead)
+        time = {"new": self.word("Zeit", "time")}
+        return Clause(HAVE, "present", self.refer(main.subject), (self.key(), self.key()), time, lead)
 
-    def _though(self, main: Clause, lead: Phrase) -> Clause:
-        return self._weather(lead, "present") if self.happens(0.4) else self._state(main, BURDENS, lead)
-
-    def _if(self, main: Clause, lead: Phrase) -> Clause:
-        return self._weather(lead, "habit") if self.happens(0.4) else self._state(main, STATES, lead)
-
-    def _meanwhile(self, main: Clause, lead: Phrase) -> Clause:
-        verb = self.pick([v for v in (self.verb() for _ in range(9)) if not v.english.is_stative])
-        return self.event(verb, tense="present", size=SMALL, lead=lead)
-
-    def _state(self, main: Clause, states: tuple[str, ...], lead: Phrase) -> Clause:
+    def _obstacle(self, main: Clause, lead: Phrase) -> Clause:
+        reasons = self.lexicon.tables["reasons"].get(main.verb.name, "").split()
         noun = main.subject.noun or self.lexicon.nouns["Frau"]
-        fitting = [a for a in self.lexicon.describing[noun] if a.base in states]
-        if not fitting:
-            return self._weather(lead, main.tense)
-        return self._is(self.refer(main.subject), self.pick(fitting), lead, "present")
+        fitting = [a for a in self.lexicon.describing[noun] if a.base in BURDENS and a.base not in reasons]
+        if not fitting or self.random() < 0.4:
+            return self._weather(main, lead)
+        return self._is(self.refer(main.subject), self.pick(fitting), lead)
 
-    def _has_time(self, main: Clause, lead: Phrase) -> Clause:
-        return Clause(
-            HAVE_TIME, "present", self.refer(main.subject), (self.key(), self.key()), {"new": self._word("Zeit", "time")}, lead
-        )
-
-    def _weather(self, lead: Phrase, tense: Tense | Modal) -> Clause:
-        verb = self.pick([v for v in self.lexicon.verbs if v.kind == "weather"])
-        nouns = self._selected[verb, "subjects"]
-        it = self._word("es", "it")
-        nobody = Nominal(it.german, it.english)
-        if self.happens(0.3):
-            cold = self._word(*self.pick(COLD))
-            return Clause(BE, "present", nobody, (self.key(), self.key()), {"predicate": cold}, lead)
-        subject = self.build(nouns[0], "nom", determiner=THE, plural=False, plain=True) if nouns else nobody
-        return Clause(verb, tense, subject, (self.key(), self.key()), {}, lead)
-
-    def _shuffled(self, items: list[Nominal]) -> list[Nominal]:
-        return items[::-1] if self.happens(0.5) else items
+    def _weather(self, main: Clause, lead: Phrase) -> Clause:
+        it = self.word("es", "it")
+        nobody = Nominal(it.german, it.english, pronoun="")
+        if self.random() < 0.3:
+            return self._be(nobody, self.word(*self.pick(WEATHER)), lead)
+        verb = self.pick([verb for verb in self.lexicon.verbs if verb.kind == "weather"])
+        subject = self.build(verb.subjects[0], "nom") if verb.subjects else nobody
+        return Clause(verb, main.tense, subject, (self.key(), self.key()), {}, lead)
 
     def _reported(self) -> Phrase:
         """Draw: Die Frau sieht, dass der Hund schläft."""
-        verb = self.pick([v for v in self.lexicon.verbs if v.kind == "clausal"])
-        conjunction, english = verb.fields["follows"].split(" = ")
-        lead = self._word(conjunction, english)
+        verb = self.pick([verb for verb in self.lexicon.verbs if verb.kind == "clausal"])
         main = Clause(verb, "present", self.subject(verb), (self.key(), self.key()))
-        told = self.event(self.verb(), size=SMALL, lead=lead).say("final")
-        return main.say("main") + Phrase((COMMA,)) + told
+        told = self.event(self.verb(), size=SMALL, lead=self.word(*verb.follows))
+        return main.say("main") + Phrase((COMMA,)) + told.say("final")
 
     def _coordinate(self) -> Phrase:
-        one, other = (self.event(self.verb(), tense="present", size=SMALL) for _ in "12")
-        if self.happens(0.5):
-            return self._main(one) + self._word("und", "and") + self._main(other)
-        comma = Word(",", (self.key(),))
-        return self._main(one) + Phrase((comma,), (comma,)) + self._word("aber", "but") + self._main(other)
+        one, other = (self.event(self.action(), tense="present", size=SMALL) for _ in range(2))
+        if self.random() < 0.5:
+            return one.say("main") + self.word("und", "and") + other.say("main")
+        comma = (Word(",", (self.key(),)),)
+        return one.say("main") + Phrase(comma, comma) + self.word("aber", "but") + other.say("main")
 
     def _question(self) -> Phrase:
         """Draw a question, with or without a question word."""
-        kind = self.weigh({"": 4.0, "wo": 2.0, "warum": 1.0, "wer": 1.5, "was": 1.5})
-        if kind == "wer":
-            return self._who()
-        verb = self.pick([v for v in (self.verb() for _ in range(40)) if _answers(v, kind)])
-        lead = self._word(kind, {"wo": "where", "warum": "why", "was": "what"}[kind]) if kind else None
-        without = {"wo": ("place",), "was": ("object",)}.get(kind, ())
+        asked = self.weigh(QUESTIONS)
+        verb = self.verb()
+        while not self._can_ask(verb, asked[0]):
+            verb = self.verb()
+        lead = self.word(*asked) if asked[0] else Phrase()
+        if asked[0] == "wer":
+            subject = Nominal(lead.german, lead.english, pronoun="he")
+            return self.event(verb, subject=subject, size=SMALL).say("main")
+        without = {"wo": "place", "was": "object"}.get(asked[0], "")
         return self.event(verb, size=SMALL, without=without, lead=lead).say("question")
 
-    def _who(self) -> Phrase:
-        verb = self.pick([v for v in (self.verb() for _ in range(40)) if v.fields["subjects"].startswith("adult")])
-        who = self._word("wer", "who")
-        return self.event(verb, subject=Nominal(who.german, who.english, pronoun="he"), size=SMALL).say("main")
+    def _can_ask(self, verb: Verb, asked: str) -> bool:
+        """Say whether the verb suits the question; carrying and wearing are one word in German."""
+        if asked == "wo":
+            return verb.kind == "intransitive" and bool(verb.places)
+        if asked == "was":
+            return verb.kind == "transitive" and verb.objects[0] not in self.lexicon.people and verb.name != "tragen"
+        return not asked or verb.subjects[0] in self.lexicon.people
 
 
-def _answers(verb: Verb, kind: str) -> bool:
-    if kind == "wo":
-        return verb.kind == "intransitive" and bool(verb.fields["places"])
-    return kind != "was" or verb.kind == "transitive" and not verb.fields["objects"].startswith("adult")
+def _differ(subject: Nominal, other: Nominal) -> bool:
+    """Say whether forms or the verb's number tell the subject from an object: der Mann, den die Frau sieht."""
+    is_masculine = subject.number == "one" and subject.gender == "m"
+    return other.gender == "m" or is_masculine or subject.number != other.number

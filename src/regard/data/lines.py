@@ -1,0 +1,37 @@
+"""Lines of text from outside, decoded with care."""
+
+import gzip
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from regard.errors import RegardError
+
+
+def lines_of(path: Path) -> Iterator[str]:
+    """Give the lines of a UTF-8 file, plain or .gz, one by one."""
+    try:
+        with open_bytes(path.expanduser()) as file:
+            yield from decoded(file, str(path))
+    except OSError as error:
+        raise RegardError(f"{path}: cannot read the file ({error.strerror or error}).") from None
+
+
+def open_bytes(path: Path) -> BinaryIO:
+    """Open a file, unpacking it if its name ends in .gz."""
+    return cast(BinaryIO, gzip.open(path, "rb")) if path.suffix == ".gz" else path.open("rb")
+
+
+def decoded(file: BinaryIO, where: str) -> Iterator[str]:
+    """Decode line by line; only a line feed ends a line, and a byte-order mark or carriage return falls away."""
+    number = 0
+    try:
+        for number, line in enumerate(file, start=1):
+            yield line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
+    except UnicodeDecodeError as error:
+        byte = error.object[error.start]
+        line = f"line {number}"
+        raise RegardError(f"{where}, {line}: not UTF-8 (byte 0x{byte:02x}). Convert the file to UTF-8.") from None
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise RegardError(f"{where}: broken gzip file after line {number} ({error}).") from None

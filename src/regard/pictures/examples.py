@@ -1,0 +1,51 @@
+"""From translations to diagrams, and a handful of them for a run's `examples` folder."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from regard.data.corpus import Corpus, Links
+from regard.evaluate import Evaluation
+from regard.pictures.diagram import Diagram, draw_attention
+from regard.pictures.files import save
+from regard.translate import Translation
+
+EXAMPLES = 8
+
+
+def diagram_of(
+    translation: Translation, *, joins_pieces: bool = True, links: Links | None = None, reference: str = ""
+) -> Diagram:
+    """Turn a translation into a diagram, of whole words or of the tokens as they are."""
+    title = f"{translation.text}"
+    if joins_pieces:
+        words = translation.words
+        return Diagram(words.source, words.target, words.attention, links, reference, title)
+    tokens, source = translation.tokens, translation.source_tokens
+    return Diagram(source, tokens, translation.attention, links, reference, title)
+
+
+def save_examples(evaluation: Evaluation, corpus: Corpus, folder: Path, *, count: int = EXAMPLES) -> list[Path]:
+    """Draw translations of a split, short to long; gold links are outlined where the translation is the reference."""
+    folder.mkdir(exist_ok=True)
+    split = corpus[evaluation.split]
+    paths = []
+    for row in _choose(evaluation.translations, count):
+        translation, reference = evaluation.translations[row], split.targets[row]
+        is_right = translation.text == reference
+        diagram = diagram_of(
+            translation,
+            joins_pieces=corpus.unit == "word",
+            links=split.links[row] if split.links is not None and is_right else None,
+            reference="" if is_right else f"Reference: {reference}",
+        )
+        paths.append(folder / f"{evaluation.split}-{row + 1:04d}.png")
+        save(draw_attention(diagram), paths[-1])
+    return paths
+
+
+def _choose(translations: Sequence[Translation], count: int) -> list[int]:
+    """Pick rows evenly by length, leaving out what has nothing to show."""
+    rows = [i for i, t in enumerate(translations) if t.attention.size and len(t.source_tokens) > 2]
+    rows.sort(key=lambda i: (len(translations[i].source_tokens), i))
+    count = min(count, len(rows))
+    return [rows[(2 * i + 1) * len(rows) // (2 * count)] for i in range(count)]

@@ -1,0 +1,63 @@
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from regard.cli.lab import lab
+
+
+def run(*arguments: str) -> str:
+    result = CliRunner().invoke(lab, arguments, catch_exceptions=False)
+    assert result.exit_code == 0, result.stderr
+    return result.stdout
+
+
+def test_one_experiment_with_figure(tmp_path: Path) -> None:
+    out = run("copy", "-o", str(tmp_path), "-m", "4", "-d", "9", "-c", "12")
+    assert out.startswith("copy: m = 4, d = 9, c = 12, ")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["copy.png", "copy.svg", "lab.json"]
+    assert json.loads((tmp_path / "lab.json").read_text())["experiments"][0]["settings"]["d"] == 9
+
+
+def test_json() -> None:
+    data = json.loads(run("heads", "--json", "--resamplings", "200", "--seed", "4"))
+    assert [experiment["name"] for experiment in data["experiments"]] == ["heads"]
+    assert len(data["experiments"][0]["shows"]) == 3
+
+
+def test_noisy_and_heads_share_a_figure(tmp_path: Path) -> None:
+    run("noisy", "-o", str(tmp_path), "--resamplings", "200")
+    assert (tmp_path / "noisy_heads.png").exists()
+
+
+def test_exercises_in_three_formats() -> None:
+    assert "Errata\n------" in run("exercises")
+    assert "\\subsection*{Errata}" in run("exercises", "--format", "latex")
+    assert "## Errata" in run("exercises", "--format", "markdown")
+
+
+def test_new_exercise_keeps_its_solution_back() -> None:
+    problem = run("exercises", "--new", "--seed", "7", "--size", "4x3", "--heads", "2")
+    solved = run("exercises", "--new", "--seed", "7", "--size", "4x3", "--heads", "2", "--solution")
+    assert "softmax" not in problem
+    assert solved.startswith(problem.rstrip("\n"))
+    assert json.loads(run("exercises", "--new", "--json"))["exercises"][0]["steps"] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["copy", "--new"], 2, "--new and --solution go with 'regard lab exercises'."),
+        (["cpoy"], 2, "'cpoy' is not one of"),
+    ],
+)
+def test_usage_errors(arguments: list[str], code: int, message: str) -> None:
+    result = CliRunner().invoke(lab, arguments)
+    assert result.exit_code == code
+    assert message in result.stderr
+
+
+def test_size_that_is_none() -> None:
+    result = CliRunner().invoke(lab, ["exercises", "--new", "--size", "4by3"])
+    assert str(result.exception) == "--size: got '4by3', want positions x size, such as 4x3."

@@ -1,0 +1,97 @@
+import json
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from regard.pictures.diagram import Diagram, draw_attention
+from regard.pictures.html import attention_assets, attention_fragment, attention_html, figure_to_html
+
+EVIL = "</script><script>alert(1)</script><!--\u2028&\"'"
+
+
+def diagram(word: str = "Hund", *, heads: int = 1) -> Diagram:
+    weights = np.array([[[0.904, 0.096, 0.0], [0.004, 0.5, 0.496]]] * heads)
+    return Diagram(
+        ("der", word, "."), (word, "runs"), weights, frozenset({(2, 1), (0, 0)}), f"ref {word}", f"title {word}"
+    )
+
+
+class Tags(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.opened: list[str] = []
+        self.links: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.opened.append(tag)
+        self.links += [value or "" for name, value in attrs if name in {"src", "href", "xlink:href"}]
+
+
+def read(page: str) -> Tags:
+    tags = Tags()
+    tags.feed(page)
+    return tags
+
+
+def data(fragment: str) -> dict[str, object]:
+    found = re.search(r'<script type="application/json">(.*?)</script>', fragment, re.DOTALL)
+    assert found
+    return json.loads(found[1])
+
+
+def test_the_fragment_holds_the_diagram() -> None:
+    assert data(attention_fragment(diagram())) == {
+        "title": "title Hund",
+        "source": ["der", "Hund", "."],
+        "target": ["Hund", "runs"],
+        "maps": [{"name": "attention", "rows": [[90, 10, 0], [0, 50, 50]]}],
+        "gold": [[0, 0], [2, 1]],
+        "reference": "ref Hund",
+        "isMirrored": False,
+    }
+    several = data(attention_fragment(diagram(heads=2)))
+    assert [each["name"] for each in several["maps"]] == ["mean of 2 heads", "head 1", "head 2"]
+    assert data(attention_fragment(Diagram(("كلب",), ("dog",), np.ones((1, 1)))))["isMirrored"] is True
+
+
+def test_words_cannot_become_markup() -> None:
+    plain, evil = read(attention_html(diagram())), read(attention_html(diagram(EVIL)))
+    assert evil.opened == plain.opened
+    assert data(attention_fragment(diagram(EVIL)))["source"] == ["der", EVIL, "."]
+    assert "innerHTML" not in attention_assets()
+
+
+def test_the_page_needs_nothing_from_elsewhere() -> None:
+    page = attention_html(diagram())
+    assert read(page).links == []
+    assert not re.search(r"https?:|@import|url\(", page)
+    assert page.startswith("<!doctype html>")
+    assert page.count("__COLOURS__") == 0
+    shades = re.search(r'"([0-9a-f]{606})"', page)
+    assert shades
+    assert shades[1].startswith("440154")
+    assert shades[1].endswith("fde725")
+
+
+def test_a_fragment_is_small_enough_for_a_thousand_in_one_report() -> None:
+    words = tuple(f"word{number}" for number in range(20))
+    weights = np.random.default_rng(0).dirichlet(np.ones(20), size=20)
+    assert len(attention_fragment(Diagram(words, words, weights, None, "r" * 120))) < 3_000
+
+
+def test_a_figure_becomes_one_inline_svg() -> None:
+    svg = figure_to_html(draw_attention(diagram()), description='a "quoted" picture')
+    assert svg.startswith("<svg ")
+    assert svg.rstrip().endswith("</svg>")
+    assert 'aria-label="a &quot;quoted&quot; picture"' in svg
+    assert ">Hund</text>" in svg
+    used = set(re.findall(r'(?:url\(#|xlink:href="#)([^)"]+)', svg))
+    assert used <= set(re.findall(r' id="([^"]+)"', svg))
+    assert 'id="text_1"' not in svg
+
+
+@pytest.mark.parametrize("word", [EVIL, "中文", "كلب"])
+def test_a_figure_escapes_its_words(word: str) -> None:
+    assert read(figure_to_html(draw_attention(diagram(word)))).opened.count("script") == 0

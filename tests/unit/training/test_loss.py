@@ -1,0 +1,23 @@
+import pytest
+import torch
+from torch import nn
+
+from regard.training import loss as module
+from regard.training.loss import linear_cross_entropy
+
+L, F, V = 7, 5, 11
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+@pytest.mark.parametrize("chunk", [3, 512])
+def test_loss_and_gradients_are_those_of_torch(smoothing: float, chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "CHUNK", chunk)
+    output, features, targets = nn.Linear(F, V), torch.randn(L, F, requires_grad=True), torch.randint(0, V, (L,))
+    reference = nn.functional.cross_entropy(output(features), targets, label_smoothing=smoothing, reduction="sum")
+    wanted = torch.autograd.grad(3 * reference, (features, output.weight, output.bias))
+    ours, nats = linear_cross_entropy(features, output, targets, smoothing=smoothing)
+    got = torch.autograd.grad(3 * ours, (features, output.weight, output.bias))
+    torch.testing.assert_close(ours, reference)
+    torch.testing.assert_close(nats, nn.functional.cross_entropy(output(features), targets, reduction="sum").detach())
+    for one, other in zip(got, wanted, strict=True):
+        torch.testing.assert_close(one, other)
