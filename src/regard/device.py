@@ -6,7 +6,6 @@ import torch
 
 from regard.errors import RegardError
 
-
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
 """Names of settings in glibc's malloc.h."""
 
@@ -32,7 +31,7 @@ def choose_precision(name: str, device: torch.device) -> torch.dtype:
 def has_bfloat16(device: torch.device) -> bool:
     """Say whether the hardware has bfloat16 matrix products; emulated ones are far slower than float32."""
     if device.type == "cuda":
-        return torch.cuda.is_bf16_supported(including_emulation=False)
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
     if device.type == "cpu":
         capabilities = torch.cpu.get_capabilities()
         return bool(capabilities.get("avx512_bf16") or capabilities.get("amx_bf16") or capabilities.get("bf16"))
@@ -52,4 +51,3 @@ def keep_freed_memory() -> None:
     largest = 2**31 - 1
     for parameter in (M_TRIM_THRESHOLD, M_MMAP_THRESHOLD):
         mallopt(ctypes.c_int(parameter), ctypes.c_int(largest))
-

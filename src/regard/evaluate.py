@@ -1,5 +1,6 @@
 """Run x split x search x metrics -> Evaluation: numbers that carry their signature, and what they were made of."""
 
+import hashlib
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ import numpy as np
 
 import regard
 from regard.data.corpus import Split, load_corpus
+from regard.data.tokenizers import Tokenizer
 from regard.errors import RegardError
 from regard.metrics.alignment import Alignment, strongest_links
 from regard.metrics.base import Metric, Score, buckets
@@ -146,18 +148,23 @@ class Evaluator:
         config = self.run.config
         return Signature.of(
             split=self.split,
-            corpus=f"{self.corpus.name}:{self.corpus.sha256[:8]}".replace(":", "-"),
+            corpus=f"{self.corpus.name}-{self.corpus.sha256[:8]}",
             search=str(strategy),
-            tokens=f"{config.tokenizer.kind}{self.translator.tokenizers.target.size}",
+            tokens=f"{config.tokenizer.kind}-{_fingerprint(self.translator.tokenizers.target)}",
             seed=config.train.seed,
             regard=regard.__version__,
         )
 
 
+def _fingerprint(tokenizer: Tokenizer) -> str:
+    """Return size and hash of a vocabulary: token scores compare only between equal ones."""
+    pieces = "\n".join(tokenizer.pieces(range(tokenizer.size)))
+    return f"{tokenizer.size}-{hashlib.sha256(pieces.encode()).hexdigest()[:8]}"
+
+
 def _each(metric: Metric[Any], statistics: np.ndarray[Any, Any]) -> list[float | None]:
     """Return the value of every sentence; None where it has none."""
     return [None if np.isnan(value) else round(float(value), 4) for value in metric.aggregate(statistics)]
-
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,8 +34,7 @@ class Run:
     @classmethod
     def create(cls, path: Path, config: Config, tokenizers: TokenizerPair, *, corpus_sha256: str) -> "Run":
         """Make the directory whole or not at all; refuse one that exists."""
-        if path.exists():
-            raise RegardError(f"{path}: exists already. Choose another directory with --run, or remove it.")
+        cls.refuse_existing(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         making = Path(tempfile.mkdtemp(prefix=f".{path.name}-", dir=path.parent))
         try:
@@ -49,6 +48,12 @@ class Run:
         finally:
             shutil.rmtree(making, ignore_errors=True)
         return cls(path)
+
+    @staticmethod
+    def refuse_existing(path: Path) -> None:
+        """Protect what is there already."""
+        if path.exists():
+            raise RegardError(f"{path}: exists already. Choose another directory with --run, or remove it.")
 
     @classmethod
     def open(cls, path: str | Path) -> "Run":

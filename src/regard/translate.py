@@ -26,6 +26,7 @@ from regard.types import Float, Tensor
 Array = np.ndarray[Any, Any]
 Unknown = Literal["show", "replace"]
 
+GREEDY, BEAM = Strategy(), Strategy(width=5)
 WINDOW = 32
 """Batches read ahead, so that sentences of like length can be put together."""
 
@@ -108,7 +109,7 @@ class Translator:
         return cls([run.model() for run in runs], first)
 
     def translate(
-        self, text: str, strategy: Strategy = Strategy(width=5), *, unknown: Unknown = "show", prefix: str = ""
+        self, text: str, strategy: Strategy = BEAM, *, unknown: Unknown = "show", prefix: str = ""
     ) -> Translation:
         """Translate one sentence."""
         return next(self.translate_all([text], strategy, unknown=unknown, prefix=prefix))
@@ -116,7 +117,7 @@ class Translator:
     def translate_all(
         self,
         texts: Iterable[str],
-        strategy: Strategy = Strategy(),
+        strategy: Strategy = GREEDY,
         *,
         batch: int = 64,
         unknown: Unknown = "show",
@@ -163,13 +164,11 @@ class Translator:
         done: dict[int, Translation] = {}
         for start in range(0, len(order), batch):
             rows = order[start : start + batch]
-            found = self._search(
-                [texts[i] for i in rows], strategy, numbers=[first + i for i in rows], prefix=prefix
-            )
+            found = self._search([texts[i] for i in rows], strategy, numbers=[first + i for i in rows], prefix=prefix)
             for i, hypotheses in zip(rows, found, strict=True):
                 done[i] = self._translation(texts[i], hypotheses, unknown)
         for i, text in enumerate(texts):
-            yield done.pop(i, None) or _empty(text)
+            yield done.pop(i) if i in done else _empty(text)
 
     def _search(
         self,

@@ -12,7 +12,7 @@ from regard.metrics.significance import approximate_randomisation, paired_bootst
 from regard.parts import METRICS
 
 SEGMENTS = 12
-WORDS = ["ein", "Mann", "geht", "nach", "Hause", ",", "<unk>"]
+WORDS = ["ein", "Mann", "geht", "nach", "Hause", ",", "⁇"]
 RANDOM = np.random.default_rng(5)
 REFERENCES = [list(RANDOM.choice(WORDS, size=RANDOM.integers(4, 9))) for _ in range(SEGMENTS)]
 HYPOTHESES = [

@@ -25,7 +25,7 @@ LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 
 
 def part_of(module: str) -> str:
-    return (module.split(".") + [""])[1]
+    return ([*module.split("."), ""])[1]
 
 
 def imported(path: Path) -> set[str]:

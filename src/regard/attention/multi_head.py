@@ -44,4 +44,4 @@ class MultiHead(Scored):
         return joined
 
     def _split(self, joined: Float[Tensor, "B L C"]) -> Float[Tensor, "B N L D"]:
-        return joined.unflatten(2, (self.heads, -1)).transpose(1, 2)
+        return joined.view(*joined.shape[:2], self.heads, -1).transpose(1, 2)

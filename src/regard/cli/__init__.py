@@ -40,7 +40,9 @@ class Commands(click.Group):
         command: click.Command = getattr(import_module(module), attribute)
         return command
 
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
         """Suggest the nearest command for a mistyped one."""
         if args and not args[0].startswith("-") and args[0] not in COMMANDS:
             ctx.fail(f"No such command '{args[0]}'. {did_you_mean(args[0], COMMANDS)}")

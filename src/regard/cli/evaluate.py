@@ -1,6 +1,7 @@
 """`regard evaluate`."""
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,8 @@ from regard.cli.terminal import bar, say
 from regard.errors import RegardError
 
 if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
     from regard.evaluate import Evaluation
     from regard.metrics.alignment import Alignment
     from regard.run import Run
@@ -20,8 +23,14 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("run_and_widths", nargs=-1, required=True, metavar="RUN")
 @click.option("--split", default="test", show_default=True, help="Which part of the corpus.")
-@click.option("--beam", "widths", type=int, multiple=True, metavar="WIDTH...",
-              help="Beam widths, such as --beam 1 5 10; 1 is greedy search, the default.")
+@click.option(
+    "--beam",
+    "widths",
+    type=int,
+    multiple=True,
+    metavar="WIDTH...",
+    help="Beam widths, such as --beam 1 5 10; 1 is greedy search, the default.",
+)
 @search_options
 @click.option("--alignments", type=click.Path(path_type=Path), help="Gold word alignments in Pharaoh format (0-0 1-2).")
 @click.option("--batch", type=click.IntRange(1), default=64, show_default=True, help="Sentences at a time.")
@@ -79,9 +88,13 @@ def evaluate_run(
     with bar() as progress:
         for strategy in strategies:
             task = progress.add_task(str(strategy), total=len(evaluator.data), note="")
-            done.append(evaluator.evaluate(strategy, tick=lambda n, task=task: progress.update(task, completed=n)))
+            done.append(evaluator.evaluate(strategy, tick=partial(_advance, progress, task)))
             run.save_evaluation(done[-1].name, done[-1].to_json())
     return done
+
+
+def _advance(progress: "Progress", task: "TaskID", done: int) -> None:
+    progress.update(task, completed=done)
 
 
 def _gold(run: "Run", split: str, path: Path | None) -> "tuple[Alignment, ...] | None":

@@ -17,7 +17,9 @@ def list_parts(kind: str | None) -> None:
     kinds = ["presets", "keys", *ALL]
     if kind is None:
         for each in kinds:
-            names = {"presets": _presets, "keys": lambda: {"regard list keys": ""}}.get(each, lambda k=each: dict.fromkeys(ALL[k]))
+            names = {"presets": _presets, "keys": lambda: {"regard list keys": ""}}.get(
+                each, lambda k=each: dict.fromkeys(ALL[k])
+            )
             click.echo(f"{each:<12} {', '.join(names())}")
         return
     if kind not in kinds:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-class LengthType(click.ParamType):
+class LengthType(click.ParamType["Length"]):
     """A length relative to the source, such as 1.5x+10, or absolute, such as 40."""
 
     name = "length"
@@ -24,7 +24,9 @@ class LengthType(click.ParamType):
 
         found = re.fullmatch(r"(?:(?P<ratio>\d+(?:\.\d+)?)x)?\+?(?P<offset>\d+)?", str(value))
         if not found or not str(value):
-            self.fail(f"got '{value}', want a number of tokens such as 40, or relative to the source: 1.5x+10.", param, ctx)
+            self.fail(
+                f"got '{value}', want a number of tokens such as 40, or relative to the source: 1.5x+10.", param, ctx
+            )
         return Length(ratio=float(found["ratio"] or 0), offset=int(found["offset"] or 0))
 
 

@@ -55,7 +55,9 @@ def train_run(config: "Config", path: Path) -> "Session | None":
     from regard.training.session import Session
 
     with interrupts() as stop:
-        say(f"corpus {config.data.corpus}, attention {config.model.attention}, decoder {config.model.decoder} -> {path}")
+        say(
+            f"corpus {config.data.corpus}, attention {config.model.attention}, decoder {config.model.decoder} -> {path}"
+        )
         session = Session.begin(config, path, should_stop=stop.is_set)
         for note in session.corpus.notes:
             say(note)
@@ -105,8 +107,8 @@ def watch(session: "Session") -> bool:
 def _opening(event: "Began") -> str:
     left_out = f" ({event.left_out:,} empty or too long left out)" if event.left_out else ""
     return (
-        f"{event.parameters:,} parameters, {event.training_pairs:,} pairs{left_out}, {event.steps_per_epoch:,} steps an "
-        f"epoch, {event.precision} on {event.device}, {event.threads} threads"
+        f"{event.parameters:,} parameters, {event.training_pairs:,} pairs{left_out}, {event.steps_per_epoch:,} steps "
+        f"an epoch, {event.precision} on {event.device}, {event.threads} threads"
     )
 
 

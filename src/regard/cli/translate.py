@@ -17,7 +17,7 @@ from regard.cli.terminal import bar
 from regard.errors import RegardError
 
 if TYPE_CHECKING:
-    from regard.translate import Translation
+    from regard.translate import Translation, Unknown
 
 AHEAD = 4096
 """Lines read ahead of the translation: what bounds the memory."""
@@ -26,8 +26,13 @@ AHEAD = 4096
 @click.command()
 @click.argument("run", type=click.Path(path_type=Path))
 @click.argument("file", required=False, type=click.Path(path_type=Path))
-@click.option("--also", "others", multiple=True, type=click.Path(path_type=Path),
-              help="Another run with the same vocabulary: an ensemble. May be repeated.")
+@click.option(
+    "--also",
+    "others",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Another run with the same vocabulary: an ensemble. May be repeated.",
+)
 @click.option("--beam", type=int, default=5, show_default=True, metavar="WIDTH", help="Beam width; 1 is greedy search.")
 @click.option("--n-best", type=int, default=1, metavar="N", help="Print the N best, each after its line number.")
 @search_options
@@ -38,7 +43,9 @@ AHEAD = 4096
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of --sample.")
 @click.option("--prefix", default="", help="Begin every translation with this text.")
 @click.option("--scores", is_flag=True, help="Print the score and a tab before each translation.")
-@click.option("--alignments", is_flag=True, help="Print word alignments (0-0 1-2) after a tab: the strongest attention.")
+@click.option(
+    "--alignments", is_flag=True, help="Print word alignments (0-0 1-2) after a tab: the strongest attention."
+)
 @click.option("--attention", type=click.Path(path_type=Path), help="Write the attention to FILE, a JSON object a line.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line instead, attention included.")
 @click.option("--batch", type=click.IntRange(1), default=64, show_default=True, help="Sentences at a time.")
@@ -68,7 +75,7 @@ def translate(
     sampling = Sampling(temperature, top_k, top_p) if sample else None
     width = 1 if sample else max(beam, n_best) if beam >= 1 else beam
     strategy = strategy_for(search, width=width, n_best=n_best, sampling=sampling, seed=seed)
-    unknown = "replace" if search["unknown"] == "replace" else "show"
+    unknown: Unknown = "replace" if search["unknown"] == "replace" else "show"
     translator = load(run, *others)
     total = _count(file)
     done = 0

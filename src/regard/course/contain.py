@@ -22,8 +22,10 @@ REFUSED = (
     "os.fork", "os.forkpty", "os.exec", "os.posix_spawn", "os.spawn", "os.system", "os.kill", "os.killpg",
     "subprocess.Popen", "socket.connect", "socket.bind", "socket.getaddrinfo", "pty.spawn", "ctypes.dlopen",
 )  # fmt: skip
-REFUSED_OUTSIDE = ("os.remove", "os.rename", "os.rmdir", "os.mkdir", "os.chmod", "os.truncate", "os.link", "os.symlink")
 LISTING = ("os.listdir", "os.scandir")
+OUTSIDE = (
+    *LISTING, "os.remove", "os.rename", "os.rmdir", "os.mkdir", "os.chmod", "os.truncate", "os.link", "os.symlink",
+)  # fmt: skip
 
 
 def _libc() -> ctypes.CDLL:
@@ -130,9 +132,7 @@ def watch(folder: str, report: Callable[[str], None]) -> None:
                 refuse(f"{'writing' if writes else 'reading'} {os.fsdecode(arguments[0])}")
         elif event in REFUSED:
             refuse(event)
-        elif (event in REFUSED_OUTSIDE and not inside(arguments[0], (folder,))) or (
-            event in LISTING and not inside(arguments[0], readable)
-        ):
+        elif event in OUTSIDE and not inside(arguments[0], readable if event in LISTING else (folder,)):
             refuse(f"{event} {arguments[0]}")
         elif event == "import" and str(arguments[0]).partition(".")[0] == "regard":
             refuse(f"import {arguments[0]}")

@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.parameter import is_lazy
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from regard.course.wire import Message, decode, encode
@@ -21,7 +22,7 @@ MODULE = "submission"
 KEPT = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign)
 
 
-class Trace(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class Trace(TorchDispatchMode):
     """Counts operations and notes along which axis softmax ran: evidence for the explanation, not for the grade."""
 
     def __init__(self) -> None:
@@ -79,7 +80,7 @@ class Desk:
             line = frame.tb_lineno if frame.tb_frame.f_code.co_filename == self._name else line
             frame = frame.tb_next
         code = linecache.getline(self._name, line).strip() if line else ""
-        return {"type": type(error).__name__, "text": text, "line": line, "code": code[:200]}
+        return {"type": type(error).__name__, "text": text, "line": line, "source": code[:200]}
 
     def _load(self, request: Message) -> Message:
         source, self._name = request["source"], request["name"]
@@ -88,7 +89,7 @@ class Desk:
         note = None
         module = self._fresh_module()
         try:
-            exec(compile(tree, self._name, "exec"), module.__dict__)
+            exec(compile(tree, self._name, "exec", optimize=1), module.__dict__)
         except BaseException as error:
             if not any(isinstance(statement, ast.ClassDef) for statement in tree.body):
                 raise
@@ -111,7 +112,7 @@ class Desk:
         for statement in tree.body:
             if isinstance(statement, KEPT):
                 try:
-                    exec(compile(ast.Module([statement], []), self._name, "exec"), module.__dict__)
+                    exec(compile(ast.Module([statement], []), self._name, "exec", optimize=1), module.__dict__)
                 except Exception:
                     continue
 
@@ -120,9 +121,9 @@ class Desk:
         accepted = _signature(wanted)["most"]
         torch.manual_seed(request.get("seed", 0))
         self._module = wanted(*request["arguments"][:accepted]).eval()
-        return {}
+        return {"is_lazy": any(map(is_lazy, self._module.parameters()))}
 
-    def _describe(self, request: Message) -> Message:  # noqa: ARG002
+    def _describe(self, request: Message) -> Message:
         named = dict(self._module.named_parameters())
         parameters = [
             {"name": name, "shape": list(p.shape), "finite": bool(p.isfinite().all())} for name, p in named.items()
@@ -135,7 +136,7 @@ class Desk:
             places = {name: value for name, value in vars(module).items() if not name.startswith("_")}
             for name, value in [*places.items(), *module.named_buffers(recurse=False)]:
                 for found in _tensors(value):
-                    if found.is_floating_point() and found.numel() > 1:
+                    if found.is_floating_point() and (_is_matrix(found) or found.requires_grad):
                         yield f"{prefix}.{name}".lstrip("."), found
 
     @torch.no_grad()
@@ -150,8 +151,7 @@ class Desk:
             if request["how"] == "random":
                 tensor.copy_(request["value"] * torch.randn(tensor.shape, generator=generator))
             else:
-                is_matrix = sum(size > 1 for size in tensor.shape) > 1
-                tensor.fill_(request["value"] if is_matrix else request["bias"])
+                tensor.fill_(request["value"] if _is_matrix(tensor) else request["bias"])
         return {}
 
     @torch.no_grad()
@@ -175,7 +175,7 @@ class Desk:
         inputs = [tensor.requires_grad_() for tensor in _inputs(request)]
         parameters = list(self._module.parameters())
         self._seed(0)
-        outputs = _several(self._module(*inputs))
+        outputs = _several(self._module(*(tensor.clone() for tensor in inputs)))
         pairs = zip(outputs, map(decode, request["cotangents"]), strict=True)
         terms = [(out * cotangent).sum() for out, cotangent in pairs if cotangent is not None]
         loss = torch.stack(terms).sum()
@@ -220,6 +220,10 @@ def _signature(wanted: type[nn.Module]) -> Message:
         takes[f"{name}least"] = sum(p.default is p.empty for p in positional)
         takes[f"{name}most"] = 99 if any(p.kind is p.VAR_POSITIONAL for p in parameters) else len(positional)
     return takes
+
+
+def _is_matrix(tensor: Tensor) -> bool:
+    return sum(size > 1 for size in tensor.shape) > 1
 
 
 def _tensors(value: object) -> Iterator[Tensor]:

@@ -23,7 +23,7 @@ class Dummy(nn.Module):
         hidden: Float[Tensor, "B H"],
         encoder_outputs: Float[Tensor, "S B M"],
         *,
-        mask: Bool[Tensor, "B S"] | None = None,  # noqa: ARG002
+        mask: Bool[Tensor, "B S"] | None = None,
     ) -> tuple[Float[Tensor, "B M"], Float[Tensor, "B S"]]:
         """Return zeros of the right shapes."""
         length, batch, size = encoder_outputs.shape

@@ -53,7 +53,16 @@ class Sandbox:
         child_reads, self._write = os.pipe()
         self._read, child_writes = os.pipe()
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "regard.course.worker", str(child_reads), str(child_writes), self._settings()],
+            [
+                sys.executable,
+                "-u",
+                "-P",
+                "-m",
+                "regard.course.worker",
+                str(child_reads),
+                str(child_writes),
+                self._settings(),
+            ],
             cwd=self._folder.name,
             env=self._environment(),
             stdin=subprocess.DEVNULL,

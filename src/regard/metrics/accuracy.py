@@ -4,6 +4,7 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 
+from regard.data.tokenizers import UNKNOWN
 from regard.metrics.base import Numbers, Ratio
 from regard.types import Float
 
@@ -69,7 +70,7 @@ class UnknownRate(Ratio[Tokens]):
     depends_on_tokens = True
     empty = 0.0
 
-    def __init__(self, unknown: Hashable = "<unk>") -> None:
+    def __init__(self, unknown: Hashable = UNKNOWN) -> None:
         self.unknown = unknown
 
     def segment(self, tokens: Tokens) -> Numbers:

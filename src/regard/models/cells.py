@@ -1,6 +1,7 @@
 """Recurrent cells, as whole sequences (torch's own kernels) and step by step (what depends on the last step only)."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 
 import torch
 from torch import nn
@@ -15,7 +16,7 @@ State = tuple[Tensor, ...]
 class Cell(ABC):
     """A kind of recurrent cell: torch's sequence network, and the same step written out."""
 
-    network: type[nn.RNNBase]
+    network: Callable[..., nn.RNNBase]
     gates: int
     """Blocks of size H in the projections of input and state."""
     tensors: int
@@ -106,9 +107,7 @@ class Stack(nn.Module):
     ``project`` does the work that needs no previous step for all steps at once; ``step`` does the rest.
     """
 
-    def __init__(
-        self, cell: str, known: int, hidden: int, *, fed: int, layers: int = 1, dropout: float = 0.0
-    ) -> None:
+    def __init__(self, cell: str, known: int, hidden: int, *, fed: int, layers: int = 1, dropout: float = 0.0) -> None:
         super().__init__()
         self.cell: type[Cell] = CELLS[cell]
         self.layers = layers

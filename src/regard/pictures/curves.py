@@ -6,6 +6,7 @@ from typing import Any, Literal
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
@@ -53,7 +54,9 @@ def draw_curves(
     face = typeface([*labels, *panels, title, x_label])
     width = max(5.2, 4.2 * len(panels))
     columns = max(1, int((width - 0.3) / (0.75 + max(face.measure(face.show(label), 9)[0] for label in labels))))
-    figure = Figure(figsize=(width, 3.5 + 0.2 * -(-len(labels) // columns)), layout="constrained")
+    figure = Figure(
+        figsize=(width, 3.5 + 0.2 * -(-len(labels) // columns)), layout=ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.08)
+    )
     grid = figure.subplots(1, len(panels), sharey=is_same_scale, squeeze=False)[0]
     for axes, (heading, series) in zip(grid, panels.items(), strict=True):
         _axes(axes, heading, x_label=x_label, face=face)

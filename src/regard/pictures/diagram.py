@@ -43,7 +43,8 @@ class Diagram:
                 " word and one column per source word, at least one of each."
             )
         weights.setflags(write=False)
-        object.__setattr__(self, "weights", weights)
+        for name, value in (("weights", weights), ("source", tuple(self.source)), ("target", tuple(self.target))):
+            object.__setattr__(self, name, value)
 
     @property
     def mean(self) -> Float[np.ndarray[Any, Any], "T S"]:

@@ -16,12 +16,11 @@ def diagram_of(
     translation: Translation, *, joins_pieces: bool = True, links: Links | None = None, reference: str = ""
 ) -> Diagram:
     """Turn a translation into a diagram, of whole words or of the tokens as they are."""
-    title = f"{translation.text}"
     if joins_pieces:
         words = translation.words
-        return Diagram(words.source, words.target, words.attention, links, reference, title)
+        return Diagram(words.source, words.target, words.attention, links, reference)
     tokens, source = translation.tokens, translation.source_tokens
-    return Diagram(source, tokens, translation.attention, links, reference, title)
+    return Diagram(source, tokens, translation.attention, links, reference)
 
 
 def save_examples(evaluation: Evaluation, corpus: Corpus, folder: Path, *, count: int = EXAMPLES) -> list[Path]:
@@ -36,7 +35,7 @@ def save_examples(evaluation: Evaluation, corpus: Corpus, folder: Path, *, count
             translation,
             joins_pieces=corpus.unit == "word",
             links=split.links[row] if split.links is not None and is_right else None,
-            reference="" if is_right else f"Reference: {reference}",
+            reference="" if is_right else reference,
         )
         paths.append(folder / f"{evaluation.split}-{row + 1:04d}.png")
         save(draw_attention(diagram), paths[-1])

@@ -1,6 +1,5 @@
 """What a search returns."""
 
-import math
 from dataclasses import dataclass, field
 
 import torch
@@ -32,11 +31,6 @@ class Hypothesis:
     def words(self) -> tuple[int, ...]:
         """The tokens without EOS."""
         return self.tokens[:-1] if self.is_finished else self.tokens
-
-    @property
-    def perplexity(self) -> float:
-        """The exponential of the mean negative log-probability of a token."""
-        return math.exp(-self.log_prob / len(self.tokens))
 
 
 def unknown_positions(hypothesis: Hypothesis) -> dict[int, int]:

@@ -48,8 +48,11 @@ class Tree:
 
     def tokens(self, expansion: Expansion) -> tuple[int, ...]:
         """Return the hypothesis that an expansion is the end of."""
-        before = () if expansion.parent is None else self.tokens(self.expansions[expansion.parent])
-        return (*before, expansion.token)
+        backwards = [expansion.token]
+        while expansion.parent is not None:
+            expansion = self.expansions[expansion.parent]
+            backwards.append(expansion.token)
+        return tuple(reversed(backwards))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +77,7 @@ class Outcome:
 
 
 class Recorder:
-    """Pass one to a beam search to see its trees; it is slow, and the search finds the same without it.
+    """Pass a new one to a beam search to see its trees; it is slow, and the search finds the same without it.
 
     Of every row it notes as many of the best allowed tokens as the beam is wide, and the forbidden ones among as many
     of the model's own favourites.

@@ -57,5 +57,6 @@ def linear_cross_entropy(
     features: Float[Tensor, "L F"], output: nn.Linear, targets: Int[Tensor, " L"], *, smoothing: float = 0.0
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
     """Return the smoothed loss, which has a gradient, and the plain one in nats; both are sums over the rows."""
-    smoothed, nats = _LinearCrossEntropy.apply(features, output.weight, output.bias, targets, smoothing)
+    parts = features, output.weight, output.bias, targets, smoothing
+    smoothed, nats = _LinearCrossEntropy.apply(*parts)  # type: ignore[no-untyped-call]
     return smoothed, nats

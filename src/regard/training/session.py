@@ -14,7 +14,7 @@ from regard.data.tokenizers import Tokenizer, TokenizerPair
 from regard.errors import RegardError
 from regard.models.build import build_model
 from regard.run import Run
-from regard.training.events import Began, Ended, EpochEnded, Event
+from regard.training.events import Ended, EpochEnded, Event
 from regard.training.trainer import Checkpoint, Trainer
 
 
@@ -71,6 +71,7 @@ class Session:
     @classmethod
     def begin(cls, config: Config, path: Path, *, should_stop: Callable[[], bool] = lambda: False) -> "Session":
         """Load the corpus, train the tokenizers and make the run directory."""
+        Run.refuse_existing(path)
         corpus = load_corpus(config.data)
         train = corpus["train"]
         tokenizers = TokenizerPair.train(config.tokenizer, train.sources, train.targets)

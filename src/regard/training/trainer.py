@@ -95,7 +95,7 @@ class Trainer:
         self._reserve = 0.0
 
     def fit(self) -> Iterator[Event]:
-        """Train to the end, or until told to stop; whoever consumes the events may store a checkpoint at any of them."""
+        """Train to the end, or until told to stop; a consumer of the events may store a checkpoint at any of them."""
         keep_freed_memory()
         if self.config.threads:
             torch.set_num_threads(self.config.threads)

@@ -2,8 +2,8 @@ import numpy as np
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from real_data import multi30k_folder
 
+from real_data import multi30k_folder
 from regard.config import TokenizerConfig
 from regard.data.batches import EncodedPairs, Flat, plan
 from regard.data.multi30k import Multi30k
@@ -74,7 +74,9 @@ def test_multi30k_has_less_than_a_tenth_padding() -> None:
     pairs = EncodedPairs.of(pair.source.encode_all(corpus.sources), pair.target.encode_all(corpus.targets))
     for size, unit in ((128, "sentences"), (2500, "tokens")):
         generator = np.random.default_rng(1)
-        batches = [pairs.batch(rows) for rows in plan(pairs, np.arange(29_000), size=size, unit=unit, generator=generator)]
+        batches = [
+            pairs.batch(rows) for rows in plan(pairs, np.arange(29_000), size=size, unit=unit, generator=generator)
+        ]
         tokens = sum(int(b.is_source.sum()) + int(b.is_target.sum()) for b in batches)
         places = sum(b.is_source.numel() + b.is_target.numel() for b in batches)
         assert 1 - tokens / places < 0.10

@@ -91,6 +91,7 @@ def test_a_missing_file_is_a_users_error(tmp_path):
 def test_hard_links_by_hand():
     assert strongest_links(WEIGHTS) == links((0, 0), (0, 1), (2, 2))
     assert mutual_links(WEIGHTS) == links((0, 0), (2, 2))
+    assert mutual_links(WEIGHTS[[1, 0]]) == links((0, 1))
     assert strongest_links(torch.tensor([[0.5, 0.5]], requires_grad=True)) == links((0, 0))
 
 

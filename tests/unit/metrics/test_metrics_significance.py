@@ -206,6 +206,7 @@ def test_welch_without_any_variance():
         ([1, 2, 3], [4, 5, 6], 2 / 20),
         ([1, 2, 3, 4, 5], [6, 7, 8, 9, 10], 2 / 252),
         ([1, 3], [2, 4, 9], 4 / 10),  # the three of the system sum to 15; as far out are 6, 7, 15 and 16
+        ([1, 8], [2, 3, 4], 8 / 10),  # they sum to 9; nearer to the middle are only 11 and 12
         ([0.1, 0.2], [0.1, 0.2], 1.0),
     ],
 )

@@ -79,7 +79,7 @@ def test_accuracies_agree_on_what_is_perfect(a, b):
 
 
 def test_unknown_rate():
-    tokens = [["ein", "<unk>", "geht"], ["<unk>"], []]
+    tokens = [["ein", "⁇", "geht"], ["⁇"], []]
     assert score(UnknownRate(), tokens) == 50
     assert score(UnknownRate(unknown=3), [[3, 1], [2, 0]]) == 25
     assert score(UnknownRate(), [[]]) == 0

@@ -207,8 +207,9 @@ def test_shapes_that_do_not_fit_are_refused() -> None:
 def test_png_svg_and_pdf_are_written_the_same_every_time(tmp_path: Path) -> None:
     for name, start in (("a.png", b"\x89PNG"), ("a.svg", b"<?xml"), ("a.PDF", b"%PDF")):
         first, second = tmp_path / name, tmp_path / f"again-{name}"
-        save(draw_attention(diagram(GERMAN, ENGLISH)), first)
-        save(draw_attention(diagram(GERMAN, ENGLISH)), second)
+        count = 13 if name == "a.png" else 3
+        save(draw_attention(diagram(GERMAN, ENGLISH[:count])), first)
+        save(draw_attention(diagram(GERMAN, ENGLISH[:count])), second)
         content = first.read_bytes()
         assert content.startswith(start)
         assert content == second.read_bytes()

@@ -35,9 +35,7 @@ class Pairs:
 def make(*, should_stop: Callable[[], bool] = lambda: False, **changes: object) -> Trainer:
     config = TrainConfig(**({"epochs": 3, "batch": 16, "device": "cpu", "precision": "float32"} | changes))
     torch.manual_seed(config.seed)
-    return Trainer(
-        build_model(MODEL, source_words=9, target_words=9), Pairs(), config, should_stop=should_stop
-    )
+    return Trainer(build_model(MODEL, source_words=9, target_words=9), Pairs(), config, should_stop=should_stop)
 
 
 def epochs(events: list[Event]) -> list[EpochEnded]:

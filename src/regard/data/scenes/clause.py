@@ -14,9 +14,22 @@ from regard.data.scenes.lexicon import Modal, Noun, Verb
 
 Tense = Literal["present", "habit", "perfect", "past"] | Modal
 Order = Literal["main", "question", "final"]
-MIDDLE = "pronoun receiver time often known not manner place new about goal predicate".split()
+MIDDLE = (
+    "pronoun",
+    "receiver",
+    "time",
+    "often",
+    "known",
+    "not",
+    "manner",
+    "place",
+    "new",
+    "about",
+    "goal",
+    "predicate",
+)
 """The slots of the German middle field, in order: what is known comes early, what is new comes late."""
-BEHIND = "pronoun receiver known new about predicate manner goal place time".split()
+BEHIND = ("pronoun", "receiver", "known", "new", "about", "predicate", "manner", "goal", "place", "time")
 """The slots behind the English verb, in order."""
 PUNCTUATION = ",.?"
 
@@ -122,7 +135,16 @@ class Clause:
         subject = self.subject.english
         start = (*operator, *subject) if order == "question" else (*subject, *operator)
         behind = (word for slot in BEHIND for word in parts.get(slot, ()))
-        return (*self.lead.english, *before, *start, *denial, *parts.get("often", ()), *rest, *behind, *self.tail.english)
+        return (
+            *self.lead.english,
+            *before,
+            *start,
+            *denial,
+            *parts.get("often", ()),
+            *rest,
+            *behind,
+            *self.tail.english,
+        )
 
     def _english_verb(self, *, needs_operator: bool) -> tuple[Words, Words]:
         """Return the operator, which changes places with the subject in a question, and the rest."""
@@ -138,10 +160,9 @@ class Clause:
             return (modal,), rest
         if verb.base == "be":
             return (Word((PAST if self.tense == "past" else PRESENT)[number], self.keys),), ()
-        if self.tense == "perfect" and needs_operator:
-            return (Word("did", (first,)),), (Word(verb.base, (second,)), *particle)
         if self.tense == "perfect":
-            return (), (Word(verb.past, self.keys), *particle)
+            did, form = ((Word("did", (first,)),), verb.base) if needs_operator else ((), verb.past)
+            return did, (Word(form, (second,) if did else self.keys), *particle)
         if self.tense == "habit" or verb.is_simple:
             return do, (Word(verb.base if is_base else s_form(verb.base), self.keys), *particle)
         return (Word(PRESENT[number], (first,)),), (Word(verb.ing, self.keys), *particle)

@@ -43,5 +43,5 @@ class EnglishVerb:
         base, *particle = head.rstrip("*").split()
         stem = base.removesuffix("e")
         past = stem[:-1] + "ied" if base.endswith("y") and base[-2] not in _VOWELS else stem + "ed"
-        forms = (*given, *(past, stem + "ing")[len(given) :])
-        return cls(base, *forms, tuple(particle), is_simple="*" in head, is_state="**" in head)
+        past, ing = (*given, *(past, stem + "ing")[len(given) :])
+        return cls(base, past, ing, tuple(particle), is_simple="*" in head, is_state="**" in head)

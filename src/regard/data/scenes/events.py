@@ -27,12 +27,13 @@ class Size:
     time: float
     manner: float
     denial: float
+    plain: float
     is_part: bool = True
 
 
-LARGE = Size(place=0.45, time=0.4, manner=0.15, denial=0.12, is_part=False)
-MEDIUM = Size(place=0.35, time=0.15, manner=0.1, denial=0.0)
-SMALL = Size(place=0.25, time=0.0, manner=0.0, denial=0.05)
+LARGE = Size(place=0.45, time=0.4, manner=0.15, denial=0.12, plain=0.0, is_part=False)
+MEDIUM = Size(place=0.35, time=0.15, manner=0.1, denial=0.0, plain=1.0)
+SMALL = Size(place=0.25, time=0.0, manner=0.0, denial=0.05, plain=0.5)
 
 
 class Events(Nominals):
@@ -52,15 +53,16 @@ class Events(Nominals):
             pass
         return verb
 
-    def subject(self, verb: Verb, *, is_part: bool = False) -> Nominal:
+    def subject(self, verb: Verb, size: Size) -> Nominal:
         """Draw somebody or something that may do it."""
         nouns, is_person = verb.subjects, verb.subjects[0] in self.lexicon.people
-        if is_person and self.random() < (0.04 if is_part else 0.1):
-            return self.somebody(("I", "I", "we", "he", "she") if is_part else ("I", "I", "we", "he", "she", "they"))
-        if is_person and not is_part and self.random() < 0.05:
+        if is_person and self.random() < (0.05 if size.is_part else 0.12):
+            return self.somebody(("I", "I", "I", "we", "he", "she"))
+        if is_person and not size.is_part and self.random() < 0.05:
             return self._both(nouns)
-        named = self.noun_phrase(nouns, "nom", TOLD if is_part else SUBJECT, is_plain=is_part and self.random() < 0.5)
-        return self._dressed(named) if is_person and not is_part and self.random() < 0.07 else named
+        is_plain = self.random() < size.plain
+        named = self.noun_phrase(nouns, "nom", TOLD if size.is_part else SUBJECT, is_plain=is_plain)
+        return self._dressed(named) if is_person and not size.is_part and self.random() < 0.07 else named
 
     def _both(self, nouns: Sequence[Noun]) -> Nominal:
         one = self.noun_phrase(nouns, "nom", LOOKS, is_plain=True)
@@ -83,10 +85,10 @@ class Events(Nominals):
             return "present"
         if verb.kind == "position":
             return self.weigh({"present": 6.0, "perfect": 1.0})
-        chosen: Tense | None = self.weigh({"present": 5.0, "habit": 1.3, "perfect": 2.6, None: 1.8})
         is_alive = subject.noun is None or subject.noun in self.lexicon.haunts
-        is_wanted = is_alive and "^" not in verb.marks
-        return chosen or self.pick(self.lexicon.modals if is_wanted else self.lexicon.modals[-1:])
+        modals = self.lexicon.modals if is_alive and "^" not in verb.marks else self.lexicon.modals[-1:]
+        weights: dict[Tense, float] = {"present": 5.0, "habit": 1.3, "perfect": 2.6, self.pick(modals): 1.8}
+        return self.weigh(weights)
 
     def event(
         self,
@@ -99,25 +101,26 @@ class Events(Nominals):
         lead: Phrase | None = None,
     ) -> Clause:
         """Draw a clause; ``without`` is what has been said elsewhere, "object" or "place"."""
-        subject = subject or self.subject(verb, is_part=size.is_part)
+        subject = subject or self.subject(verb, size)
         tense = tense or self.tense(verb, subject)
-        parts = self._objects(verb, subject, size) if verb.objects and without != "object" else {}
+        parts = self._objects(verb, subject, tense, size) if verb.objects and without != "object" else {}
         if without != "place":
             parts |= self._where(verb, subject, size)
         if verb.manner and self.random() < size.manner and not ("new" in parts and "place" in parts):
             parts["manner"] = self.adverb(self.pick(verb.manner))
         parts |= self._when(verb, tense, size)
-        if self.random() < size.denial and self._can_deny(tense, subject, parts):
-            parts = {slot: part for slot, part in parts.items() if slot != "place" or "!" in verb.marks}
+        if self.random() < size.denial and "^" not in verb.marks and self._can_deny(tense, subject, parts):
+            said = ("place",) if "!" in verb.marks else ()  # what is denied is the event, not its place or manner
+            parts = {slot: part for slot, part in parts.items() if slot not in ("place", "manner") or slot in said}
             parts["not"] = self.word("nicht", "not")
         return Clause(verb, tense, subject, (self.key(), self.key()), parts, lead or Phrase())
 
-    def _objects(self, verb: Verb, subject: Nominal, size: Size) -> dict[str, Phrase]:
+    def _objects(self, verb: Verb, subject: Nominal, tense: Tense, size: Size) -> dict[str, Phrase]:
         """Draw what the verb is done to, by slot."""
         owner = subject if subject.noun is None or subject.noun in self.lexicon.haunts else None
         weights = SINGLE if "~" in verb.marks else SEVERAL if "#" in verb.marks else OBJECT
-        is_plain = size.is_part and self.random() < 0.5
-        if verb.name in DENIABLE and self.random() < 0.12:
+        is_plain = self.random() < size.plain
+        if verb.name in DENIABLE and not isinstance(tense, Modal) and self.random() < 0.12:
             return {"new": self.build(self.pick(verb.objects), "acc", NO)}
         if verb.kind == "dative":
             return self._somebody(verb, verb.objects, "dat", owner)
@@ -157,7 +160,10 @@ class Events(Nominals):
                 return {"often": self.adverb(self.pick(adverbs["often"]))}
             is_pastime = verb.kind in ("intransitive", "motion")
             return {"time": self.adverb(self.pick(adverbs["habit"] + (adverbs["season"] if is_pastime else ())))}
-        if verb.english.is_state or verb.kind == "position" or self.random() > size.time:
+        is_timeless = (
+            verb.english.is_state or verb.kind == "position" or (verb.english.is_simple and tense == "present")
+        )
+        if is_timeless or self.random() > size.time:
             return {}
         kind = "future" if isinstance(tense, Modal) else {"present": "now", "perfect": "past"}[tense]
         return {"time": self.adverb(self.pick(adverbs[kind]))}

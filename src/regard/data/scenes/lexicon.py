@@ -73,7 +73,7 @@ class Verb:
     manner: tuple[Entry, ...] = ()
     follows: Entry = ("", "")
     marks: str = ""
-    """``*`` at the subject's haunts, ``!`` needs a place or a goal, ``~`` of one object, ``#`` of several, ``^`` unwanted."""
+    """``*`` at the subject's haunts, ``!`` needs a place or goal, ``~`` one object, ``#`` several, ``^`` unwanted."""
 
     @property
     def name(self) -> str:
@@ -113,16 +113,21 @@ class Lexicon:
         self.nouns = {noun.singular: noun for nouns in self.classes.values() for noun in nouns}
         self.people = frozenset(self.select("person"))
         self.animals = frozenset(self.select("animal"))
-        self.haunts = {n: self.spots(body, "places") for name, body in tree["haunts"].items() for n in self.select(name)}
+        self.haunts = {
+            n: self.spots(body, "places") for name, body in tree["haunts"].items() for n in self.select(name)
+        }
         self.verbs = tuple(self._verb(k, *e) for k, body in tree["verbs"].items() for e in _entries(body))
-        self.adjectives = tuple(self._adjective(k, *e) for k, body in tree["adjectives"].items() for e in _entries(body))
+        self.adjectives = tuple(
+            self._adjective(k, *e) for k, body in tree["adjectives"].items() for e in _entries(body)
+        )
         modals = ((name, *forms.split(" = ")) for name, forms in self.tables["modals"].items())
         self.modals = tuple(Modal(name, third, tuple(english.split())) for name, third, english in modals)
 
     @cached_property
     def describing(self) -> dict[Noun, tuple[Adjective, ...]]:
-        """The adjectives of every noun."""
-        return {noun: tuple(a for a in self.adjectives if noun in a.nouns) for noun in self.nouns.values()}
+        """The adjectives of every noun; those that suit few nouns are there three times, to be drawn as often."""
+        nouns = self.nouns.values()
+        return {n: tuple(a for a in self.adjectives if n in a.nouns for _ in range(_times(a))) for n in nouns}
 
     def select(self, selection: str) -> tuple[Noun, ...]:
         """Return the nouns that groups, classes and single nouns name."""
@@ -160,7 +165,9 @@ class Lexicon:
             plural=plural,
             english=tuple(one.split()),
             english_plural=tuple((many or s_form(one)).split()) if plural else (),
-            pronoun=self.tables["pronouns"].get(singular, {"m": "he", "f": "she"}.get(gender, "it") if is_person else "it"),
+            pronoun=self.tables["pronouns"].get(
+                singular, {"m": "he", "f": "she"}.get(gender, "it") if is_person else "it"
+            ),
             places=tuple(self._spot(text, 0) for text in places.split()),
             goals=tuple(self._spot(text, 1) for text in goals.split()),
         )
@@ -202,6 +209,10 @@ class Lexicon:
         english, selection = _cut(rest, "|", 2)
         base, stem = _cut(german, "/", 2)
         return Adjective(base, stem or base, english, kind == "colour", frozenset(self.select(selection)))
+
+
+def _times(adjective: Adjective) -> int:
+    return 3 if len(adjective.nouns) < 20 else 1
 
 
 def _entries(body: str) -> Iterator[Entry]:

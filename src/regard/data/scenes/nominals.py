@@ -1,6 +1,6 @@
 """Noun phrases, pronouns and adverbials, drawn at random."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from random import Random
@@ -8,7 +8,18 @@ from typing import TypeVar
 
 from regard.data.scenes.clause import Nominal, Phrase, Word
 from regard.data.scenes.english import OBJECTIVE, POSSESSIVE, indefinite
-from regard.data.scenes.german import CONTRACTION, DEFINITE, ENDING, PRONOUN, RELATIVE, SPEAKER, Case, Gender, Number, dative_plural
+from regard.data.scenes.german import (
+    CONTRACTION,
+    DEFINITE,
+    ENDING,
+    PRONOUN,
+    RELATIVE,
+    SPEAKER,
+    Case,
+    Gender,
+    Number,
+    dative_plural,
+)
 from regard.data.scenes.lexicon import Adjective, Entry, Lexicon, Noun, Place, Spot
 
 Item = TypeVar("Item")
@@ -80,14 +91,14 @@ class Nominals:
         """Draw one item; of all that Random offers, only ``random()`` is promised to stay as it is."""
         return items[int(self.random() * len(items))]
 
-    def weigh(self, weights: Mapping[Item, float]) -> Item:
+    def weigh(self, weights: dict[Item, float]) -> Item:
         """Draw one item by weight."""
         mark = self.random() * sum(weights.values())
         for item, weight in weights.items():
             mark -= weight
             if mark < 0:
-                break
-        return item
+                return item
+        return next(reversed(weights))  # rounding
 
     def word(self, german: str, english: str) -> Phrase:
         """Return a word and its English, all of it linked."""
@@ -104,7 +115,7 @@ class Nominals:
         self,
         nouns: Sequence[Noun],
         case: Case,
-        weights: Mapping[Determiner, float],
+        weights: dict[Determiner, float],
         *,
         owner: Nominal | None = None,
         preposition: Spot | None = None,
@@ -115,37 +126,40 @@ class Nominals:
             pass
         determiner = self._determiner(noun, weights, owner)
         is_plural = determiner.singular is None or (
-            bool(noun.plural) and determiner.plural is not None and self.random() < self._plural_chance(noun, determiner, weights)
+            bool(noun.plural)
+            and determiner.plural is not None
+            and self.random() < self._plural_chance(noun, determiner, weights, owner)
         )
         adjectives = () if is_plain else self._adjectives(noun)
         return self.build(noun, case, determiner, is_plural=is_plural, adjectives=adjectives, preposition=preposition)
 
-    def _plural_chance(self, noun: Noun, determiner: Determiner, weights: Mapping[Determiner, float]) -> float:
-        if noun.kind == "pair" or weights is SEVERAL:
+    def _plural_chance(
+        self, noun: Noun, determiner: Determiner, weights: dict[Determiner, float], owner: Nominal | None
+    ) -> float:
+        if noun.kind == "pair" or weights is SEVERAL or _is_one_each(weights, owner):
             return 1.0
         if noun in self._ground or weights in (SINGLE, LOOKS) or (noun.kind == "parent" and determiner.stem in OWNED):
             return 0.0
         return 0.12 if weights is PLACE else 0.3
 
-    def _determiner(self, noun: Noun, weights: Mapping[Determiner, float], owner: Nominal | None) -> Determiner:
+    def _determiner(self, noun: Noun, weights: dict[Determiner, float], owner: Nominal | None) -> Determiner:
         if not noun.plural:
             return self.weigh({THE: 5.0, SUBSTANCE: 6.0 * (BARE in weights), THIS: 0.4})
         drawn = self.weigh(weights)
         if noun in self._ground:
             return drawn if drawn in (THE, A, THIS) else THE
-        if drawn is A and noun.kind == "pair":
-            return BARE
-        if drawn is COUNTED:
-            return self.pick(NUMBERS)
-        if noun in self._kin and (drawn is A or (owner and self.random() < 0.5)):  # a brother is somebody's brother
-            return self._possessive(owner)
-        if drawn is not MINE:
-            return drawn
-        return self._possessive(owner) if noun in self._owned else THE
+        if noun in self._kin and (drawn is A or (owner and self.random() < 0.5)):
+            drawn = MINE  # a brother is somebody's brother
+        if drawn is MINE:
+            is_stranger = noun in self._kin and owner is not None and owner.noun in self.lexicon.animals
+            return self._possessive(noun, owner) if noun in self._owned and not is_stranger else THE
+        if drawn is A and (noun.kind == "pair" or _is_one_each(weights, owner)):
+            return THE if weights in (SUBJECT, TOLD) else BARE
+        return self.pick(NUMBERS) if drawn is COUNTED else drawn
 
-    def _possessive(self, owner: Nominal | None) -> Determiner:
+    def _possessive(self, noun: Noun, owner: Nominal | None) -> Determiner:
         """Return a possessive: German looks at the owner's gender, English at what the owner is."""
-        name = owner.pronoun if owner else self.pick(("I", "I", "we"))
+        name = owner.pronoun if owner else self.pick(("I", "I", "I" if noun.kind in ("garment", "pair") else "we"))
         stem = {"I": "mein", "we": "unser"}.get(name) or ("sein" if owner and owner.gender in "mn" else "ihr")
         return OWN[stem, name]
 
@@ -222,3 +236,8 @@ class Nominals:
         is_person = about.noun in self.lexicon.people
         english = ("who" if case == "nom" else "whom") if is_person else "which"
         return self.word(RELATIVE[case, about.gender], english)
+
+
+def _is_one_each(weights: dict[Determiner, float], owner: Nominal | None) -> bool:
+    """Say whether several people do it to one thing each: they put on their hats."""
+    return weights is SINGLE and owner is not None and owner.number == "many"

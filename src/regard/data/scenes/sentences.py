@@ -6,9 +6,9 @@ from functools import cached_property
 from regard.data.corpus import Links
 from regard.data.scenes.clause import COMMA, Clause, Nominal, Phrase, Tense, Word, finish
 from regard.data.scenes.english import EnglishVerb
-from regard.data.scenes.events import MEDIUM, SMALL, Events
+from regard.data.scenes.events import LARGE, MEDIUM, SMALL, Events
 from regard.data.scenes.lexicon import Adjective, Noun, Place, Verb
-from regard.data.scenes.nominals import BARE, MANY, NO, NUMBERS, SOME, SUBSTANCE, TOPIC, A
+from regard.data.scenes.nominals import BARE, MANY, NO, NUMBERS, SOME, SUBSTANCE, TOLD, TOPIC, A
 
 BE = Verb("be", "", "sein", "ist", "gewesen", "sein", EnglishVerb.parse("be**, was"))
 EXIST = replace(BE, infinitive="geben", third="gibt")
@@ -17,6 +17,7 @@ CONJUNCTIONS = {("weil", "because"): 4.0, ("obwohl", "although"): 2.0, ("wenn", 
 WEATHER = (("kalt", "cold"), ("warm", "warm"), ("dunkel", "dark"), ("heiß", "hot"))
 STATES = ("müde", "krank", "hungrig", "durstig", "traurig", "glücklich")
 BURDENS = ("müde", "krank", "hungrig", "durstig")
+NEVER_TOO = ("lecker", "frisch", "schön", "sauber", "nett", "reif", "gemütlich", "bequem", "glücklich", "freundlich")
 QUESTIONS = {("", ""): 4.0, ("wo", "where"): 2.0, ("warum", "why"): 1.0, ("was", "what"): 1.5, ("wer", "who"): 1.5}
 THERE = {A: 5.0, NO: 1.5, MANY: 1.5, SOME: 1.0, BARE: 1.0, NUMBERS[0]: 1.0, NUMBERS[1]: 1.0}
 
@@ -55,14 +56,14 @@ class Sentences(Events):
             return clause.say("main")
         if draw < 0.25 and "place" in parts:
             return clause.say("main", "place")
-        if draw > 0.9 and isinstance(known, Nominal) and known.gender == "m":
+        if draw > 0.9 and isinstance(known, Nominal) and known.gender == "m" and not known.is_owned:
             return clause.say("main", "known")
         return clause.say("main")
 
     def _described(self) -> Phrase:
         """Draw a statement with a relative clause about its subject or its object."""
         verb = self.verb()
-        subject = self.subject(verb, is_part=True)
+        subject = self.subject(verb, SMALL)
         tense = self.tense(verb, subject)
         clause = self.event(verb, subject=subject, tense="present" if tense == "habit" else tense, size=SMALL)
         if subject.noun and not subject.is_owned and self.random() < 0.5:
@@ -105,35 +106,39 @@ class Sentences(Events):
             preposition = self.word(place[1].preposition, " ".join(place[1].english))
             lead = preposition + self.which(about, "dat")
             return self.event(verb, tense=tense, size=SMALL, without="place", lead=lead).say("final")
-        subject = self.subject(verb, is_part=True)
+        subject = self.subject(verb, SMALL)
         while role == "acc" and not _differ(subject, about):
-            subject = self.subject(verb, is_part=True)
+            subject = self.subject(verb, SMALL)
         lead = self.which(about, "acc" if role == "acc" else "dat")
-        return self.event(verb, subject=subject, tense=tense, size=SMALL, without="object", lead=lead).say("final")
+        size = (
+            replace(SMALL, place=0.0) if verb.english.particle else SMALL
+        )  # whom she is waving at, not: at at the door
+        return self.event(verb, subject=subject, tense=tense, size=size, without="object", lead=lead).say("final")
 
     def _quality(self) -> Phrase:
         noun = self.pick([noun for noun, fitting in self.lexicon.describing.items() if fitting])
         subject = self.noun_phrase([noun], "nom", TOPIC, is_plain=True)
-        tense: Tense = "past" if self.random() < 0.3 else "present"
         adjective = self.pick(self.lexicon.describing[noun])
-        clause = self._is(subject, adjective, tense=tense)
+        clause = self._is(subject, adjective, Phrase())
+        parts = dict(clause.parts)
         if self.random() < 0.35 and not adjective.is_colour:
-            degree = self.adverb(self.pick(self.lexicon.adverbs["degree"]))
-            clause = replace(clause, parts=clause.parts | {"predicate": degree + clause.parts["predicate"]})
-        if self.random() < 0.15 and not subject.is_counted:
-            clause = replace(clause, parts=clause.parts | {"not": self.word("nicht", "not")})
-        return clause.say("main")
+            degrees = self.lexicon.adverbs["degree"][adjective.base in NEVER_TOO :]
+            parts["predicate"] = self.adverb(self.pick(degrees)) + parts["predicate"]
+        elif self.random() < 0.2 and not subject.is_counted:
+            parts["not"] = self.word("nicht", "not")
+        return replace(clause, parts=parts, tense="past" if self.random() < 0.3 else "present").say("main")
 
-    def _is(self, subject: Nominal, adjective: Adjective, lead: Phrase | None = None, tense: Tense = "present") -> Clause:
-        return self._be(subject, self.word(adjective.base, adjective.english), lead, tense)
+    def _is(self, subject: Nominal, adjective: Adjective, lead: Phrase) -> Clause:
+        return self._be(subject, self.word(adjective.base, adjective.english), lead)
 
-    def _be(self, subject: Nominal, predicate: Phrase, lead: Phrase | None, tense: Tense = "present") -> Clause:
-        return Clause(BE, tense, subject, (self.key(), self.key()), {"predicate": predicate}, lead or Phrase())
+    def _be(self, subject: Nominal, predicate: Phrase, lead: Phrase) -> Clause:
+        return Clause(BE, "present", subject, (self.key(), self.key()), {"predicate": predicate}, lead)
 
     def _existence(self) -> Phrase:
         """Draw: Im Park gibt es einen Brunnen."""
         where, what = self.pick(list(self.lexicon.tables["contents"].items()))
-        place = self.place(self.lexicon.spots(where, "places"))
+        ground, spot = self.pick(self.lexicon.spots(where, "places"))
+        place = self.noun_phrase([ground], spot.case, TOPIC, preposition=spot)
         noun = self.pick(self.lexicon.select(what))
         determiner = self.weigh(THERE if noun.plural else {SUBSTANCE: 3.0, NO: 1.0})
         adjectives = self._adjectives(noun)
@@ -151,8 +156,8 @@ class Sentences(Events):
         while german == "weil" and verb.name not in self.lexicon.tables["reasons"]:
             verb = self.action()
         main = self.event(verb, tense="habit" if german == "wenn" else "present", size=MEDIUM)
-        if german == "wenn":
-            main = replace(main, parts={slot: part for slot, part in main.parts.items() if slot not in ("often", "time")})
+        if german == "wenn":  # the condition says when
+            main = replace(main, parts={s: part for s, part in main.parts.items() if s not in ("often", "time")})
         lead = self.word(*conjunction)
         if german == "während":
             side = self.event(self.action(), tense="present", size=SMALL, lead=lead)
@@ -165,7 +170,7 @@ class Sentences(Events):
     def _join(self, main: Clause, side: Clause) -> Phrase:
         """Put the side clause behind, or before; then the main clause begins with its verb."""
         is_pronoun = side.subject.noun is None and side.subject.pronoun not in ("I", "we", "")
-        if is_pronoun and main.subject.noun or self.random() < 0.5:
+        if (is_pronoun and main.subject.noun) or self.random() < 0.5:
             return self._main(main) + Phrase((COMMA,)) + side.say("final")
         comma = (Word(",", (self.key(),)),)
         return side.say("final") + Phrase(comma, comma) + Phrase(main.german("question"), main.english("main"))
@@ -178,13 +183,15 @@ class Sentences(Events):
         reasons = self.lexicon.tables["reasons"].get(main.verb.name, "").split()
         things = [part for slot, part in main.parts.items() if slot in ("known", "new")]
         told = [t for t in things if isinstance(t, Nominal) and t.noun and t.gender != main.subject.gender]
-        for about in (*told, main.subject) if self.random() < 0.5 else (main.subject, *told):
+        is_condition = lead.english[0].text == "when"
+        for about in (main.subject,) if is_condition else (*told, main.subject):
             noun = about.noun or self.lexicon.nouns["Frau"]
             fitting = [a for a in self.lexicon.describing[noun] if a.base in reasons]
             fitting = [a for a in fitting if a.base in STATES] if about is main.subject else fitting
             if fitting:
                 return self._is(self.refer(about), self.pick(fitting), lead)
-        if main.subject.noun not in self.lexicon.people or lead.english[0].text == "when" and self.random() < 0.6:
+        is_person = main.subject.noun is None or main.subject.noun in self.lexicon.people
+        if not is_person or (is_condition and self.random() < 0.6):
             return self._weather(main, lead)
         time = {"new": self.word("Zeit", "time")}
         return Clause(HAVE, "present", self.refer(main.subject), (self.key(), self.key()), time, lead)
@@ -209,7 +216,7 @@ class Sentences(Events):
     def _reported(self) -> Phrase:
         """Draw: Die Frau sieht, dass der Hund schläft."""
         verb = self.pick([verb for verb in self.lexicon.verbs if verb.kind == "clausal"])
-        main = Clause(verb, "present", self.subject(verb), (self.key(), self.key()))
+        main = Clause(verb, "present", self.subject(verb, LARGE), (self.key(), self.key()))
         told = self.event(self.verb(), size=SMALL, lead=self.word(*verb.follows))
         return main.say("main") + Phrase((COMMA,)) + told.say("final")
 
@@ -231,7 +238,8 @@ class Sentences(Events):
             subject = Nominal(lead.german, lead.english, pronoun="he")
             return self.event(verb, subject=subject, size=SMALL).say("main")
         without = {"wo": "place", "was": "object"}.get(asked[0], "")
-        return self.event(verb, size=SMALL, without=without, lead=lead).say("question")
+        subject = self.noun_phrase(verb.subjects, "nom", TOLD)
+        return self.event(verb, subject=subject, size=SMALL, without=without, lead=lead).say("question")
 
     def _can_ask(self, verb: Verb, asked: str) -> bool:
         """Say whether the verb suits the question; carrying and wearing are one word in German."""
@@ -239,7 +247,7 @@ class Sentences(Events):
             return verb.kind == "intransitive" and bool(verb.places)
         if asked == "was":
             return verb.kind == "transitive" and verb.objects[0] not in self.lexicon.people and verb.name != "tragen"
-        return not asked or verb.subjects[0] in self.lexicon.people
+        return verb.kind == "intransitive" if not asked else verb.subjects[0] in self.lexicon.people
 
 
 def _differ(subject: Nominal, other: Nominal) -> bool:

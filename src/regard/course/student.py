@@ -1,0 +1,183 @@
+"""A student's class as seen from the grader: built, filled and called through questions, answered in tensors."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from regard.course.wire import Message, decode, encode
+
+if TYPE_CHECKING:
+    from regard.course.contracts import Contract, Setting
+
+CLOSE = 2e-3
+RANDOM = {"op": "fill", "how": "random", "value": 0.5, "seed": 1, "outside": True}
+
+
+class Raised(Exception):
+    """The student's code raised; the error is told, not passed on."""
+
+    def __init__(self, error: Message) -> None:
+        super().__init__(error["text"])
+        self.error = error
+
+
+class Unfit(Exception):
+    """A result whose shape cannot be read as what it should be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a call returned."""
+
+    outputs: list[Tensor | None]
+    form: str
+    changed: bool
+    trace: Message
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How a student's results differ from the wanted shapes in ways that can be undone."""
+
+    is_swapped: bool = False
+    is_value_transposed: bool = False
+    are_weights_transposed: bool = False
+    has_other_size: bool = False
+    """The value has another number of features than the encoder outputs."""
+
+
+class Student:
+    """One class, one contract, one setting; every number comes from the student's process."""
+
+    def __init__(
+        self, ask: Callable[[Message], Message], name: str, contract: "Contract", *, takes_key_size: bool = True
+    ) -> None:
+        self._ask = ask
+        self._name = name
+        self.contract = contract
+        self.setting = contract.setting
+        self.takes_key_size = takes_key_size
+        self.layout = Layout()
+        self.refused: list[str] = []
+        self._filling: Message = RANDOM
+
+    def ask(self, request: Message) -> Message:
+        """Put a question; raise what the student's code raised."""
+        reply = self._ask(request)
+        self.refused = reply.get("refused", [])
+        if "error" in reply:
+            raise Raised(reply["error"])
+        ok: Message = reply["ok"]
+        return ok
+
+    def start(self, setting: "Setting") -> Answer:
+        """Build the class, call it once as it is, then fill its weights."""
+        self.setting = setting
+        self.ask(self._build())
+        answer = self.call(*self.contract.random(setting, seed=0), trace=True)
+        self.ask(self._filling)
+        return answer
+
+    def _build(self) -> Message:
+        return {"op": "build", "class": self._name, "arguments": self.contract.arguments(self.setting)}
+
+    def fill(self, *, constant: float | None = None, bias: float = 0.0, outside: bool = True, seed: int = 1) -> None:
+        """Set all weights to random numbers, or matrices to one number and vectors to another."""
+        fixed = {"op": "fill", "how": "constant", "value": constant, "bias": bias}
+        self._filling = (RANDOM if constant is None else fixed) | {"outside": outside, "seed": seed}
+        self.ask(self._filling)
+
+    def describe(self) -> Message:
+        """Return names and shapes of the weights, and the names of those that are not registered."""
+        return self.ask({"op": "describe"})
+
+    def renew(self) -> None:
+        """Build the class anew with the same weights; lazy layers need a call before they have any."""
+        if self.ask(self._build())["is_lazy"]:
+            self.raw(self.contract.pack(*self.contract.random(self.setting, seed=0), self.setting))
+        self.ask(self._filling)
+
+    def call(self, h: Tensor, e: Tensor, *, trace: bool = False, seed: int = 0) -> Answer:
+        """Call with queries [B, T, H] and memory [B, S, M], laid out as the assignment does."""
+        if self.setting.is_fresh:
+            self.renew()
+        return self.raw(self.contract.pack(h, e, self.setting), trace=trace, seed=seed)
+
+    def raw(self, inputs: list[Tensor], *, trace: bool = False, seed: int = 0) -> Answer:
+        """Call with inputs as they are."""
+        request = {"op": "call", "inputs": [encode(x) for x in inputs], "trace": trace, "seed": seed}
+        reply = self.ask(request | {"no_grad": self.setting.is_without_grad})
+        outputs = [decode(output) for output in reply["outputs"]]
+        return Answer(outputs, reply["form"], reply["changed"], reply.get("trace", {}))
+
+    def attend(self, h: Tensor, e: Tensor, *, seed: int = 0) -> tuple[Tensor, Tensor]:
+        """Return value [B, T, C] and weights [B, N, T, S], whatever the student's layout."""
+        return self.read(self.call(h, e, seed=seed), h, e)
+
+    def read(self, answer: Answer, h: Tensor, e: Tensor) -> tuple[Tensor, Tensor]:
+        """Undo the layout of an answer."""
+        value, weights = self._pair(answer)
+        wanted_value, wanted_weights = self.contract.shapes(h, e)
+        if self.layout.has_other_size:
+            wanted_value = (*wanted_value[:-1], max(value.numel() // max(torch.Size(wanted_value[:-1]).numel(), 1), 1))
+        value = _fit(value, wanted_value, is_transposed=self.layout.is_value_transposed)
+        weights = _fit(weights, wanted_weights, is_transposed=self.layout.are_weights_transposed)
+        return self.contract.canonical(value, weights)
+
+    def _pair(self, answer: Answer) -> tuple[Tensor, Tensor]:
+        first, second = answer.outputs if len(answer.outputs) == 2 else (None, None)
+        if first is None or second is None:
+            raise Unfit("not two tensors")
+        return (second, first) if self.layout.is_swapped else (first, second)
+
+    def log_weights(self, h: Tensor, e: Tensor) -> Tensor:
+        """Return log weights [N, S] of one query [H] on one sentence [S, M], alone in its batch."""
+        rows = self.setting.rows
+        queries, memory = self.contract.alone(h, e)
+        _, weights = self.attend(queries.expand(rows, -1, -1), memory.expand(rows, -1, -1))
+        return self.contract.of_first_query(weights).log()
+
+    def gradient(
+        self, inputs: list[Tensor], cotangents: list[Tensor]
+    ) -> tuple[list[Tensor | None], list[Tensor | None]]:
+        """Return the gradients of the sum of outputs times cotangents, by inputs and by weights."""
+        if self.setting.is_fresh:
+            self.renew()
+        encoded = [[encode(tensor) for tensor in tensors] for tensors in (inputs, cotangents)]
+        reply = self.ask({"op": "gradient", "inputs": encoded[0], "cotangents": encoded[1]})
+        return [decode(g) for g in reply["inputs"]], [decode(g) for g in reply["parameters"]]
+
+    def nudge(self, index: int, delta: Tensor) -> None:
+        """Add to one of the weights."""
+        self.ask({"op": "nudge", "index": index, "delta": encode(delta)})
+
+    def seconds(self, h: Tensor, e: Tensor) -> float:
+        """Return the time of one call."""
+        inputs = [encode(tensor) for tensor in self.contract.pack(h, e, self.setting)]
+        return float(self.ask({"op": "time", "inputs": inputs})["seconds"])
+
+    def adapt(self, **changes: object) -> None:
+        """Change the setting for all further calls."""
+        self.setting = replace(self.setting, **changes)  # type: ignore[arg-type]
+
+
+def _fit(tensor: Tensor, wanted: tuple[int, ...], *, is_transposed: bool) -> Tensor:
+    if tensor.numel() != torch.Size(wanted).numel():
+        raise Unfit(f"{list(tensor.shape)} where {list(wanted)} was expected")
+    if is_transposed:
+        tensor = tensor.squeeze()
+        tensor = tensor.permute(*reversed(range(tensor.ndim)))
+    return tensor.reshape(wanted)
+
+
+def near(a: Tensor, b: Tensor) -> bool:
+    """Say whether two results agree as well as float32 lets them."""
+    return a.shape == b.shape and bool((a - b).abs().max() < CLOSE)
+
+
+def same(a: tuple[Tensor, Tensor], b: tuple[Tensor, Tensor]) -> bool:
+    """Say whether values and weights agree."""
+    return all(near(x, y) for x, y in zip(a, b, strict=True))
