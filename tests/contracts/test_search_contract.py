@@ -31,7 +31,7 @@ from regard.search import (
 )
 from search_models import Network, batch, memories
 
-LENGTHS = [1 + (5 * i) % 7 for i in range(20)]
+LENGTHS = [1 + (5 * i) % 7 for i in range(16)]
 RULES = Rules(Length(1.0, 3))
 COVERED = Ranking(Gnmt(0.8), coverage=0.3)
 STRICT = Rules(Length(1.2, 3), Length(0.6, 1), (NoUnknown(), NoRepeat(2)))

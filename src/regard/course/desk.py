@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
-from torch.utils._python_dispatch import TorchDispatchMode
+from torch.overrides import TorchFunctionMode
 
 from regard.course.wire import Message, decode, encode
 
@@ -22,24 +22,25 @@ MODULE = "submission"
 KEPT = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign)
 
 
-class Trace(TorchDispatchMode):
+class Trace(TorchFunctionMode):
     """Counts operations and notes along which axis softmax ran: evidence for the explanation, not for the grade."""
 
     def __init__(self) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
+        super().__init__()
         self.count = 0
         self.names: set[str] = set()
         self.softmaxes: list[dict[str, Any]] = []
 
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Take note and pass on."""
-        name = str(func.overloadpacket.__name__)
+        kwargs = kwargs or {}
+        name = str(getattr(func, "__name__", func))
         self.count += 1
         self.names.add(name)
-        if "softmax" in name and "backward" not in name:
-            shape = list(args[0].shape)
-            self.softmaxes.append({"shape": shape, "axis": args[1] % len(shape)})
-        return func(*args, **(kwargs or {}))
+        axis = kwargs.get("dim", args[1] if len(args) > 1 else None)
+        if name in ("softmax", "log_softmax") and isinstance(axis, int) and args:
+            self.softmaxes.append({"shape": list(args[0].shape), "axis": axis % max(args[0].ndim, 1)})
+        return func(*args, **kwargs)
 
 
 class Desk:
@@ -128,20 +129,29 @@ class Desk:
         parameters = [
             {"name": name, "shape": list(p.shape), "finite": bool(p.isfinite().all())} for name, p in named.items()
         ]
-        return {"parameters": parameters, "outside": [name for name, _ in self._outside()]}
+        return {
+            "parameters": parameters,
+            "outside": [name for name, _ in self._outside()],
+            "is_plain": not self._is_parametrized(),
+        }
+
+    def _is_parametrized(self) -> bool:
+        """Weights behind weight_norm, orthogonal and the like are not to be overwritten."""
+        return any("parametrizations" in name for name, _ in self._module.named_parameters())
 
     def _outside(self) -> Iterator[tuple[str, Tensor]]:
-        """Find weights that the optimiser will not: tensors and layers kept in plain attributes, lists and buffers."""
+        """Find weights that the optimiser will not: tensors and layers kept in plain attributes and lists."""
         for prefix, module in self._module.named_modules():
-            places = {name: value for name, value in vars(module).items() if not name.startswith("_")}
-            for name, value in [*places.items(), *module.named_buffers(recurse=False)]:
-                for found in _tensors(value):
-                    if found.is_floating_point() and (_is_matrix(found) or found.requires_grad):
+            for name, value in vars(module).items():
+                for found in () if name.startswith("_") else _tensors(value):
+                    if found.requires_grad or (
+                        _is_matrix(found) and len(found.unique()) > 2
+                    ):  # ones and eyes are no weights
                         yield f"{prefix}.{name}".lstrip("."), found
 
     @torch.no_grad()
     def _fill(self, request: Message) -> Message:
-        tensors: list[Tensor] = list(self._module.parameters())
+        tensors: list[Tensor] = [] if self._is_parametrized() else list(self._module.parameters())
         if request.get("outside"):
             tensors += [value for _, value in self._outside()]
         generator = torch.Generator().manual_seed(request.get("seed", 0))

@@ -57,7 +57,7 @@ def judge_projected(student: Student, report: Report, *, size: int, others: dict
         report.judged.discard("scale")
         return
     rank = int(torch.linalg.matrix_rank(a[0], rtol=1e-3))
-    growth = _growth(student, outside=True)
+    growth = _growth(student, outside=True) if student.describe()["is_plain"] else None
     if growth is None:
         report.remarks.append("The scale could not be measured: the weights are stored in an unusual way.")
         return

@@ -36,7 +36,8 @@ def main() -> None:
     with os.fdopen(requests, "rb") as asked, os.fdopen(replies, "wb") as answers:
         _send(answers, {"ok": walls})
         for line in asked:
-            _send(answers, desk.answer(json.loads(line)))
+            request = json.loads(line)
+            _send(answers, desk.answer(request) | {"id": request["id"]})
 
 
 def _send(stream: Any, message: dict[str, Any]) -> None:

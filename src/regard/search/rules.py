@@ -49,7 +49,7 @@ class NoUnknown:
 
     reason: ClassVar[str] = "unknown word"
 
-    def forbid(self, log_probs: Float[Tensor, "R V"], seen: Int[Tensor, "R L"]) -> None:  # noqa: ARG002
+    def forbid(self, log_probs: Float[Tensor, "R V"], seen: Int[Tensor, "R L"]) -> None:
         """Forbid UNK."""
         log_probs[:, UNK] = NEVER
 

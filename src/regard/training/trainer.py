@@ -169,10 +169,9 @@ class Trainer:
             batch = pairs.batch(batches[at.batch]).to(self.device)
             done = self._share_done(len(batches))
             learning_rate = self._rate(done)
-            nats = self._step(batch, learning_rate)
+            nats, tokens = self.step(batch, learning_rate)
             if not math.isfinite(nats):
                 return "diverged"
-            tokens = batch.target_tokens
             now = time.perf_counter()
             at.batch, at.step = at.batch + 1, at.step + 1
             at.nats, at.tokens = at.nats + nats, at.tokens + tokens
@@ -212,7 +211,8 @@ class Trainer:
             warmup=config.warmup_steps,
         )
 
-    def _step(self, batch: Batch, learning_rate: float) -> float:
+    def step(self, batch: Batch, learning_rate: float) -> tuple[float, int]:
+        """Learn from one batch; return its loss in nats and its target tokens. A loss of NaN changes nothing."""
         self.model.train()
         self.optimizer.zero_grad(set_to_none=True)
         with autocast(self.device, self.precision):
@@ -223,7 +223,7 @@ class Trainer:
             )
         value = nats.item()
         if not math.isfinite(value):
-            return value
+            return value, len(targets)
         (loss / len(targets)).backward()
         if self.config.clip:
             torch.nn.utils.clip_grad_norm_(self.parameters, self.config.clip, foreach=True)
@@ -235,7 +235,7 @@ class Trainer:
             decay = min(self.config.ema, (1 + self.progress.step) / (10 + self.progress.step))
             with torch.no_grad():
                 torch._foreach_lerp_(self.average, [p.detach() for p in self.parameters], 1 - decay)
-        return value
+        return value, len(targets)
 
     def _end_epoch(self, batches: int) -> EpochEnded:
         at = self.progress

@@ -72,7 +72,7 @@ def determiner(word: str) -> tuple[Readings, dict[str, str]] | None:
 @pytest.fixture(scope="module")
 def sample() -> list[tuple[list[str], list[str], frozenset[tuple[int, int]]]]:
     grammar = Sentences(load_lexicon(), Random(11))
-    return [grammar.sentence() for _ in range(8000)]
+    return [grammar.sentence() for _ in range(6000)]
 
 
 @pytest.fixture(scope="module")
@@ -162,7 +162,8 @@ def test_contractions_are_always_made(sample) -> None:
     whole = {tuple(pair.split()) for pair in CONTRACTED.values()}
     for german, _english, _links in sample:
         for comma, before, after in zip(german, german[1:], german[2:], strict=False):
-            assert (before, after) not in whole or comma == ",", write(german)
+            is_asked = (before, after) == ("an", "das")  # denkt an das Mädchen
+            assert (before, after) not in whole or comma == "," or is_asked, write(german)
 
 
 def test_relative_pronouns_agree_with_the_noun_before_the_comma(sample, nouns) -> None:
@@ -186,7 +187,7 @@ def test_relative_pronouns_agree_with_the_noun_before_the_comma(sample, nouns) -
 
 def test_people_are_who_and_things_are_which(sample) -> None:
     lexicon = load_lexicon()
-    people = {n for noun in lexicon.people for n in (noun.english[-1], noun.english_plural[-1])}
+    people = {n for noun in lexicon.people for n in (noun.english.split()[-1], noun.english_plural.split()[-1])}
     seen = Counter()
     for _german, english, _links in sample:
         for before, word in pairwise(english):
@@ -219,7 +220,7 @@ def test_the_finite_verb_is_second_in_main_clauses(sample, nouns, finite) -> Non
         following = german[end + 1]
         assert following in finite or following in goes_on, write(german)
         seen[following in finite] += 1
-    assert seen[True] > 5000
+    assert seen[True] > 3500
 
 
 def test_the_finite_verb_is_last_in_subordinate_clauses(sample, finite) -> None:

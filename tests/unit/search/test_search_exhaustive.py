@@ -18,7 +18,7 @@ RANKINGS = {
     "plain, coverage": Ranking(Plain(), coverage=0.7),
     "gnmt, coverage": Ranking(Gnmt(1.2), coverage=0.2),
 }
-SENTENCES = [1 + i % 4 for i in range(60)]
+SENTENCES = [1 + i % 4 for i in range(32)]
 
 
 def rules(longest: int) -> Rules:

@@ -37,7 +37,7 @@ def repeats(tokens: tuple[int, ...], n: int) -> bool:
     return len(set(grams)) < len(grams)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     seed=st.integers(0, 999),
     width=st.integers(1, 6),

@@ -9,7 +9,7 @@ from regard.data.vocabulary import BOS, EOS, PAD
 from regard.search import Length, Rules, Sampling, generators, greedy, sample
 from search_models import Look, Network, TableStepper, batch, memories
 
-DRAWS = 4000
+DRAWS = 2000
 RULES = Rules(longest=Length(offset=3))
 
 

@@ -75,7 +75,7 @@ class Events(Nominals):
             return who
         preposition, entry = self.pick(list(self.lexicon.tables["looks"].items()))
         english, selection = entry.split(" | ")
-        spot = Spot(preposition, "dat", (english,))
+        spot = Spot(preposition, "dat", english)
         whole = who + self.noun_phrase(self.lexicon.select(selection), "dat", LOOKS, preposition=spot)
         return replace(who, german=whole.german, english=whole.english)
 
@@ -83,10 +83,9 @@ class Events(Nominals):
         """Draw a tense or a modal verb."""
         if verb.english.is_state:
             return "present"
-        if verb.kind == "position":
-            return self.weigh({"present": 6.0, "perfect": 1.0})
-        is_alive = subject.noun is None or subject.noun in self.lexicon.haunts
-        modals = self.lexicon.modals if is_alive and "^" not in verb.marks else self.lexicon.modals[-1:]
+        if subject.noun is not None and subject.noun not in self.lexicon.haunts:
+            return self.weigh({"present": 6.0, "perfect": 1.5})
+        modals = self.lexicon.modals[-1:] if "^" in verb.marks else self.lexicon.modals
         weights: dict[Tense, float] = {"present": 5.0, "habit": 1.3, "perfect": 2.6, self.pick(modals): 1.8}
         return self.weigh(weights)
 
@@ -108,7 +107,7 @@ class Events(Nominals):
             parts |= self._where(verb, subject, size)
         if verb.manner and self.random() < size.manner and not ("new" in parts and "place" in parts):
             parts["manner"] = self.adverb(self.pick(verb.manner))
-        parts |= self._when(verb, tense, size)
+        parts |= self._when(verb, subject, tense, size)
         if self.random() < size.denial and "^" not in verb.marks and self._can_deny(tense, subject, parts):
             said = ("place",) if "!" in verb.marks else ()  # what is denied is the event, not its place or manner
             parts = {slot: part for slot, part in parts.items() if slot not in ("place", "manner") or slot in said}
@@ -121,7 +120,7 @@ class Events(Nominals):
         weights = SINGLE if "~" in verb.marks else SEVERAL if "#" in verb.marks else OBJECT
         is_plain = self.random() < size.plain
         if verb.name in DENIABLE and not isinstance(tense, Modal) and self.random() < 0.12:
-            return {"new": self.build(self.pick(verb.objects), "acc", NO)}
+            return {"new": self.build(self.pick([noun for noun in verb.objects if noun not in self.kin]), "acc", NO)}
         if verb.kind == "dative":
             return self._somebody(verb, verb.objects, "dat", owner)
         if verb.objects[0] in self.lexicon.people and verb.kind == "transitive" and self.random() < 0.1:
@@ -153,10 +152,10 @@ class Events(Nominals):
         places = self.lexicon.haunts[subject.noun] if "*" in verb.marks and subject.noun else verb.places
         return {"place": self.place(places)} if places else {}
 
-    def _when(self, verb: Verb, tense: Tense, size: Size) -> dict[str, Phrase]:
+    def _when(self, verb: Verb, subject: Nominal, tense: Tense, size: Size) -> dict[str, Phrase]:
         adverbs = self.lexicon.adverbs
         if tense == "habit":
-            if size.is_part or self.random() < 0.5:
+            if not subject.is_counted and (size.is_part or self.random() < 0.5):  # not: nobody never does it
                 return {"often": self.adverb(self.pick(adverbs["often"]))}
             is_pastime = verb.kind in ("intransitive", "motion")
             return {"time": self.adverb(self.pick(adverbs["habit"] + (adverbs["season"] if is_pastime else ())))}
@@ -173,4 +172,4 @@ class Events(Nominals):
         is_must = isinstance(tense, Modal) and tense.third == "muss"
         things = [part for slot, part in parts.items() if slot not in ("known", "pronoun", "time")]
         is_new = any(isinstance(thing, Nominal) and not thing.is_known for thing in things)
-        return not (is_must or is_new or subject.is_counted or "often" in parts)
+        return not (is_must or is_new or subject.is_counted or tense == "habit")

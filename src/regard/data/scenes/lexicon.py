@@ -30,7 +30,9 @@ class Spot:
 
     preposition: str
     case: Case
-    english: tuple[str, ...]
+    english: str
+    contracts: bool = True
+    """Whether it contracts with das: ans Fenster, but: denkt an das Mädchen."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,8 +44,8 @@ class Noun:
     singular: str
     oblique: str
     plural: str
-    english: tuple[str, ...]
-    english_plural: tuple[str, ...]
+    english: str
+    english_plural: str
     pronoun: str
     places: tuple[Spot, ...]
     goals: tuple[Spot, ...]
@@ -163,8 +165,8 @@ class Lexicon:
             singular=singular,
             oblique=singular + "".join(weak).removeprefix("-"),
             plural=plural,
-            english=tuple(one.split()),
-            english_plural=tuple((many or s_form(one)).split()) if plural else (),
+            english=one,
+            english_plural=(many or s_form(one)) if plural else "",
             pronoun=self.tables["pronouns"].get(
                 singular, {"m": "he", "f": "she"}.get(gender, "it") if is_person else "it"
             ),
@@ -174,8 +176,8 @@ class Lexicon:
 
     def _spot(self, text: str, column: int) -> Spot:
         preposition, _, given = text.partition("=")
-        case, *english = _cut(self.tables["prepositions"][preposition], "|", 2)[column].split()
-        return Spot(preposition, cast(Case, case), (given,) if given else tuple(english))
+        case, _, english = _cut(self.tables["prepositions"][preposition], "|", 2)[column].partition(" ")
+        return Spot(preposition, cast(Case, case), given or english)
 
     def _verb(self, kind: str, german: str, rest: str) -> Verb:
         names = _FIELDS[kind].split()
@@ -193,7 +195,7 @@ class Lexicon:
             participle=participle.removeprefix("ist "),
             auxiliary="sein" if participle.startswith("ist ") else "haben",
             english=EnglishVerb.parse(english),
-            about=Spot(preposition, cast(Case, case), (said,)) if about else None,
+            about=Spot(preposition, cast(Case, case), said, contracts=case == "dat") if about else None,
             marks="".join(mark for mark in "*!~#^" if mark in "".join(values)),
             **{name: self._field(name, value.strip("*!~#^ ")) for name, value in zip(names, values, strict=True)},
         )

@@ -1,6 +1,6 @@
 """Noun phrases, pronouns and adverbials, drawn at random."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from random import Random
@@ -84,7 +84,7 @@ class Nominals:
         self.random = rng.random
         self.key = count().__next__
         self._owned = frozenset(lexicon.select("owned"))
-        self._kin = frozenset(lexicon.select("kin heir"))
+        self.kin = frozenset(lexicon.select("kin heir"))
         self._ground = frozenset(lexicon.select("ground"))
 
     def pick(self, items: Sequence[Item]) -> Item:
@@ -103,7 +103,7 @@ class Nominals:
     def word(self, german: str, english: str) -> Phrase:
         """Return a word and its English, all of it linked."""
         keys = (self.key(),)
-        return Phrase((Word(german, keys),), tuple(Word(text, keys) for text in english.split()))
+        return Phrase((Word(german, keys),), tuple([Word(text, keys) for text in english.split()]))
 
     def adverb(self, entry: Entry) -> Phrase:
         """Return an adverbial, linked word by word; _ joins words that are linked together."""
@@ -148,10 +148,10 @@ class Nominals:
         drawn = self.weigh(weights)
         if noun in self._ground:
             return drawn if drawn in (THE, A, THIS) else THE
-        if noun in self._kin and (drawn is A or (owner and self.random() < 0.5)):
+        if noun in self.kin and (drawn in (A, BARE) or (owner and self.random() < 0.5)):
             drawn = MINE  # a brother is somebody's brother
         if drawn is MINE:
-            is_stranger = noun in self._kin and owner is not None and owner.noun in self.lexicon.animals
+            is_stranger = noun in self.lexicon.haunts and owner is not None and owner.noun in self.lexicon.animals
             return self._possessive(noun, owner) if noun in self._owned and not is_stranger else THE
         if drawn is A and (noun.kind == "pair" or _is_one_each(weights, owner)):
             return THE if weights in (SUBJECT, TOLD) else BARE
@@ -178,7 +178,7 @@ class Nominals:
         determiner: Determiner = THE,
         *,
         is_plural: bool = False,
-        adjectives: Iterable[Adjective] = (),
+        adjectives: Sequence[Adjective] = (),
         preposition: Spot | None = None,
     ) -> Nominal:
         """Put a noun phrase together, behind a preposition if there is one."""
@@ -186,8 +186,9 @@ class Nominals:
         ending = ENDING[determiner.adjectives][case, gender]
         head = noun.plural if is_plural else noun.singular if case == "nom" else noun.oblique
         head = dative_plural(head) if is_plural and case == "dat" else head
-        english = " ".join(noun.english_plural if is_plural else noun.english)
-        named = sum((self.word(a.stem + ending, a.english) for a in adjectives), Phrase()) + self.word(head, english)
+        named = self.word(head, noun.english_plural if is_plural else noun.english)
+        for adjective in reversed(adjectives):
+            named = self.word(adjective.stem + ending, adjective.english) + named
         whole = self._opening(preposition, determiner, case, gender, named.english[0].text) + named
         number: Number = "many" if is_plural else "one"
         return Nominal(
@@ -206,8 +207,8 @@ class Nominals:
         article = self.word(form, indefinite(following) if determiner is A else english) if form else Phrase()
         if spot is None:
             return article
-        preposition = self.word(spot.preposition, " ".join(spot.english))
-        contracted = CONTRACTION.get((spot.preposition, form))
+        preposition = self.word(spot.preposition, spot.english)
+        contracted = CONTRACTION.get((spot.preposition, form)) if spot.contracts else None
         if not contracted:
             return preposition + article
         keys = preposition.german[0].keys + article.german[0].keys

@@ -67,13 +67,13 @@ class Sentences(Events):
         tense = self.tense(verb, subject)
         clause = self.event(verb, subject=subject, tense="present" if tense == "habit" else tense, size=SMALL)
         if subject.noun and not subject.is_owned and self.random() < 0.5:
-            told = self._relative(subject)
+            told = self._relative(subject, verb)
             whole = subject + Phrase((COMMA, *told.german, COMMA), told.english)
             return replace(clause, subject=replace(subject, german=whole.german, english=whole.english)).say("main")
         things = [part for slot, part in clause.parts.items() if slot in ("known", "new", "about")]
         is_last = {"manner", "goal", "place", "time"}.isdisjoint(clause.parts)
         if is_last and things and isinstance(things[0], Nominal) and not things[0].is_owned:
-            told = self._relative(things[0])
+            told = self._relative(things[0], verb)
             clause = replace(clause, tail=Phrase((COMMA, *told.german), told.english))
         return clause.say("main")
 
@@ -91,19 +91,20 @@ class Sentences(Events):
                 uses.setdefault((noun, role), []).append((verb, place))
         return uses
 
-    def _relative(self, about: Nominal) -> Phrase:
-        """Draw a relative clause, without its commas."""
+    def _relative(self, about: Nominal, besides: Verb) -> Phrase:
+        """Draw a relative clause, without its commas, that need not repeat the verb of the main clause."""
         assert about.noun
         weights = {"nom": 5.0, "acc": 2.5, "dat": 1.5, "place": 3.0}
         role = self.weigh({role: weight for role, weight in weights.items() if (about.noun, role) in self._uses})
-        verb, place = self.pick(self._uses[about.noun, role])
+        uses = self._uses[about.noun, role]
+        verb, place = self.pick([use for use in uses if use[0].name != besides.name] or uses)
         tense: Tense = "perfect" if self.random() < 0.35 and not verb.english.is_state else "present"
         if role == "nom":
             which = self.which(about, "nom")
             subject = replace(about, german=which.german, english=which.english)
             return self.event(verb, subject=subject, tense=tense, size=SMALL).say("final")
         if place:
-            preposition = self.word(place[1].preposition, " ".join(place[1].english))
+            preposition = self.word(place[1].preposition, place[1].english)
             lead = preposition + self.which(about, "dat")
             return self.event(verb, tense=tense, size=SMALL, without="place", lead=lead).say("final")
         subject = self.subject(verb, SMALL)
@@ -160,7 +161,7 @@ class Sentences(Events):
             main = replace(main, parts={s: part for s, part in main.parts.items() if s not in ("often", "time")})
         lead = self.word(*conjunction)
         if german == "während":
-            side = self.event(self.action(), tense="present", size=SMALL, lead=lead)
+            side = replace(self._another(main), lead=lead)
         elif german == "obwohl":
             side = self._obstacle(main, lead)
         else:
@@ -220,8 +221,15 @@ class Sentences(Events):
         told = self.event(self.verb(), size=SMALL, lead=self.word(*verb.follows))
         return main.say("main") + Phrase((COMMA,)) + told.say("final")
 
+    def _another(self, one: Clause) -> Clause:
+        """Draw what somebody else is doing."""
+        while (other := self.event(self.action(), tense="present", size=SMALL)).subject.noun is one.subject.noun:
+            pass
+        return other
+
     def _coordinate(self) -> Phrase:
-        one, other = (self.event(self.action(), tense="present", size=SMALL) for _ in range(2))
+        one = self.event(self.action(), tense="present", size=SMALL)
+        other = self._another(one)
         if self.random() < 0.5:
             return one.say("main") + self.word("und", "and") + other.say("main")
         comma = (Word(",", (self.key(),)),)
@@ -239,7 +247,9 @@ class Sentences(Events):
             return self.event(verb, subject=subject, size=SMALL).say("main")
         without = {"wo": "place", "was": "object"}.get(asked[0], "")
         subject = self.noun_phrase(verb.subjects, "nom", TOLD)
-        return self.event(verb, subject=subject, size=SMALL, without=without, lead=lead).say("question")
+        drawn = self.tense(verb, subject)
+        tense = "present" if asked[0] and drawn == "habit" else drawn
+        return self.event(verb, subject=subject, tense=tense, size=SMALL, without=without, lead=lead).say("question")
 
     def _can_ask(self, verb: Verb, asked: str) -> bool:
         """Say whether the verb suits the question; carrying and wearing are one word in German."""

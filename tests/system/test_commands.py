@@ -1,0 +1,185 @@
+"""The whole way through the command line: train, translate, evaluate, resume."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from click.testing import CliRunner, Result
+
+import regard
+from regard.cli import COMMANDS, main
+from regard.run import Run
+
+SMALL = [
+    "data.max_length=8", "data.train=3000", "data.validation=200", "data.test=200", "model.embedding=32",
+    "model.hidden=64", "model.encoder_hidden=64", "train.epochs=6", "train.batch=32", "train.learning_rate=5e-3",
+    "train.threads=1",
+]  # fmt: skip
+pytestmark = pytest.mark.slow
+
+
+def call(*words: str, stdin: str | None = None) -> Result:
+    return CliRunner().invoke(main, list(words), input=stdin, catch_exceptions=False)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("runs") / "reverse"
+    result = call("train", "reverse", *SMALL, "--run", str(path))
+    assert result.exit_code == 0, result.output
+    assert "token_accuracy" in result.stdout
+    assert "attention diagrams in" in result.stderr
+    return path
+
+
+def test_training_leaves_a_complete_run(run: Path) -> None:
+    names = {path.name for path in run.iterdir()}
+    assert {"run.json", "config.json", "log.jsonl", "best.safetensors", "last.safetensors", "examples"} <= names
+    assert len(list((run / "examples").glob("*.png"))) == 8
+    opened = Run.open(run)
+    assert opened.description["status"] == "finished"
+    events = [event["event"] for event in opened.events()]
+    assert events[0] == "began"
+    assert events[-1] == "ended"
+    assert events.count("epoch") == 6
+    assert opened.evaluations()["test-greedy"]["scores"]["token_accuracy"]["value"] > 60
+
+
+def test_translate_gives_a_line_for_a_line(run: Path, tmp_path: Path) -> None:
+    source = "ab\n\nabcd\n  \nd\n"
+    result = call("translate", str(run), stdin=source)
+    assert result.exit_code == 0
+    lines = result.stdout.split("\n")
+    assert len(lines) == 6
+    assert lines[1] == lines[3] == lines[5] == ""
+    file = tmp_path / "in.txt"
+    file.write_text(source)
+    assert call("translate", str(run), str(file)).stdout == result.stdout
+    assert call("translate", str(run), stdin="").stdout == ""
+
+
+def test_translations_do_not_depend_on_the_batch(run: Path) -> None:
+    lines = "".join(f"{line}\n" for line in Run.open(run).config.data.load()["test"].sources * 5)  # type: ignore[attr-defined]
+    outputs = [call("translate", str(run), "--batch", str(size), stdin=lines).stdout for size in (1, 7, 64)]
+    assert outputs[0].count("\n") == 1000
+    assert outputs[0] == outputs[1] == outputs[2]
+
+
+def test_translate_prints_what_it_is_asked_for(run: Path, tmp_path: Path) -> None:
+    (scored,) = call("translate", str(run), "--scores", stdin="abc\n").stdout.splitlines()
+    assert float(scored.split("\t")[0]) < 0
+    best = call("translate", str(run), "--n-best", "3", "--scores", stdin="abc\nd\n").stdout.splitlines()
+    assert [line.split("\t")[0] for line in best] == ["1", "1", "1", "2", "2", "2"]
+    scores = [float(line.split("\t")[1]) for line in best[:3]]
+    assert scores == sorted(scores, reverse=True)
+    kept = tmp_path / "attention.jsonl"
+    call("translate", str(run), "--attention", str(kept), stdin="abc\n\n")
+    first, second = map(json.loads, kept.read_text().splitlines())
+    rows = first["translations"][0]["attention"][0]
+    assert len(rows) == len(first["translations"][0]["tokens"])
+    assert all(sum(row) == pytest.approx(1, abs=1e-4) for row in rows)
+    assert second["translations"][0]["text"] == ""
+    printed = json.loads(call("translate", str(run), "--json", stdin="abc\n").stdout)
+    assert printed["translations"] == first["translations"]
+    drawn = [call("translate", str(run), "--sample", "--seed", "3", stdin="abcd\n" * 4).stdout for _ in range(2)]
+    assert drawn[0] == drawn[1]
+    assert call("translate", str(run), "--prefix", "ddd", stdin="abc\n").stdout.startswith("ddd")
+
+
+def test_evaluate_prints_scores_with_signatures_and_stores_them(run: Path) -> None:
+    result = call("evaluate", str(run), "--split", "validation")
+    rows = {line.split()[0]: line for line in result.stdout.splitlines()}
+    assert "split:validation|" in rows["token_accuracy"]
+    assert "search:greedy" in rows["token_accuracy"]
+    assert {"sentence_accuracy", "perplexity", "attention_accuracy", "alignment_error_rate"} <= set(rows)
+    stored = json.loads((run / "evaluations" / "validation-greedy.json").read_text())
+    assert len(stored["sentences"]) == 200
+    several = call("evaluate", str(run), "--beam", "1", "3", "--json")
+    names = [evaluation["search"] for evaluation in json.loads(several.stdout)]
+    assert names == ["greedy", "beam3-power1"]
+    table = call("evaluate", str(run), "--beam", "1", "3").stdout.splitlines()
+    assert table[0].split()[:1] == ["search"]
+    assert len(table) == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["translate", "nowhere"], "Error: nowhere: no such run. `regard train` makes one."),
+        (["translate", "{run}", "missing.txt"], "Error: missing.txt: cannot read the file (No such file or directory)."),
+        (["translate", "{run}", "--beam", "0"], "Error: search.width: got 0, want an integer >= 1."),
+        (["evaluate", "{run}", "--split", "tset"], "Error: Unknown split 'tset' of corpus reverse. Did you mean 'test'?"),
+        (["evaluate", "{run}", "--unknown", "replace"],
+         "Error: --unknown: got 'replace', want 'show' or 'forbid' to evaluate; translate can replace."),
+        (["resume", "{run}"], "Error: {run}: finished; there is nothing to resume."),
+        (["train", "reverse", "--run", "{run}"],
+         "Error: {run}: exists already. Choose another directory with --run, or remove it."),
+        (["list", "atention"], "Error: Unknown kind 'atention'. Did you mean 'attention'?"),
+    ],
+)  # fmt: skip
+def test_what_a_user_can_fix_is_one_line(run: Path, words: list[str], message: str) -> None:
+    result = call(*(word.format(run=run) for word in words), stdin="ab\n")
+    assert result.exit_code == 1
+    assert result.stderr.splitlines()[-1] == message.format(run=run)
+
+
+def test_usage_errors_exit_with_2() -> None:
+    assert call("trian").exit_code == 2
+    assert "Did you mean 'train'?" in call("trian").stderr
+    assert call("train").exit_code == 2
+
+
+def test_input_that_is_not_utf8_is_named(run: Path, tmp_path: Path) -> None:
+    file = tmp_path / "latin.txt"
+    file.write_bytes(b"ab\n\xe4\n")
+    result = call("translate", str(run), str(file))
+    assert result.exit_code == 1
+    assert result.stderr.endswith(f"{file}, line 2: not UTF-8 (byte 0xe4). Convert the file to UTF-8.\n")
+
+
+def test_ctrl_c_then_resume_ends_with_the_weights_of_an_uninterrupted_run(run: Path, tmp_path: Path) -> None:
+    path = tmp_path / "interrupted"
+    command = [sys.executable, "-m", "regard", "train", "reverse", *SMALL, "--run", str(path)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as process:
+        assert process.stderr is not None
+        for line in process.stderr:
+            if line.startswith("epoch   2"):
+                process.send_signal(signal.SIGINT)
+                break
+        rest = process.stderr.read()
+    assert process.returncode == 0
+    assert f"go on with: regard resume {path}" in rest
+    assert Run.open(path).description["status"] == "interrupted"
+    assert call("resume", str(path)).exit_code == 0
+    for name in ("best", "last"):
+        one, other = Run.open(path).load_weights(name)[0], Run.open(run).load_weights(name)[0]
+        assert set(one) == set(other)
+        assert all(torch.equal(one[key], other[key]) for key in one)
+
+
+def test_python_can_do_what_the_command_line_does(run: Path) -> None:
+    translation = regard.load(run).translate("abcd")
+    assert translation.text == "".join(translation.tokens)
+    assert translation.attention.shape == (1, len(translation.tokens), 4)
+    assert regard.Run.open(run).config.model.attention == "dot"
+
+
+def test_help_needs_no_torch_and_names_every_command() -> None:
+    code = "import sys; from regard.cli import main\ntry: main(['--help'])\nexcept SystemExit: pass\nprint('torch' in sys.modules)"
+    environment = {**os.environ, "COLUMNS": "100"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+    assert done.stdout.rstrip().endswith("False")
+    assert all(f"\n  {name} " in done.stdout for name in COMMANDS)
+
+
+@pytest.mark.parametrize("kind", ["presets", "keys", "attention", "corpora", "decoders", "metrics"])
+def test_list_describes_every_part(kind: str) -> None:
+    result = call("list", kind)
+    assert result.exit_code == 0
+    assert all(len(line.split()) > 2 for line in result.stdout.splitlines())
+    assert kind in call("list").stdout

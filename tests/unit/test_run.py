@@ -1,0 +1,105 @@
+"""A run directory: whole or not there, never overwritten, never pickled."""
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+
+from regard.config import load_config
+from regard.data.tokenizers import TokenizerPair
+from regard.errors import RegardError
+from regard.models.build import build_model
+from regard.run import Run, free_path
+
+CONFIG = load_config("reverse", ["model.hidden=6", "model.encoder_hidden=6", "model.embedding=4"])
+
+
+def make(path: Path) -> Run:
+    pair = TokenizerPair.train(CONFIG.tokenizer, ["abcd"], ["dcba"])
+    return Run.create(path, CONFIG, pair, corpus_sha256="0" * 64)
+
+
+def weights(run: Run) -> dict[str, torch.Tensor]:
+    pair = run.tokenizers
+    model = build_model(CONFIG.model, source_words=pair.source.size, target_words=pair.target.size)
+    return {name: p.detach() for name, p in model.named_parameters()}
+
+
+def test_what_is_written_is_read_back(tmp_path: Path) -> None:
+    run = make(tmp_path / "deep" / "run")
+    again = Run.open(run.path)
+    assert again.config == CONFIG
+    assert again.tokenizers.source.encode("abcd") == run.tokenizers.source.encode("abcd")
+    assert again.description["seed"] == CONFIG.train.seed
+    kept = weights(run)
+    run.save_weights(kept, "best", epoch="3")
+    stored, metadata = again.load_weights("best")
+    assert metadata == {"epoch": "3"}
+    assert all(torch.equal(stored[name], kept[name]) for name in kept)
+    assert all(torch.equal(p, kept[n]) for n, p in again.model().named_parameters())
+
+
+def test_a_run_holds_nothing_that_could_run_code(tmp_path: Path) -> None:
+    run = make(tmp_path / "run")
+    run.save_weights(weights(run), "best")
+    run.save_evaluation("test-greedy", {"scores": {}})
+    run.log({"event": "began"})
+    files = {path.suffix for path in run.path.rglob("*") if path.is_file()}
+    assert files == {".json", ".jsonl", ".safetensors"}
+
+
+def test_a_directory_that_exists_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("keep me")
+    with pytest.raises(RegardError) as caught:
+        make(tmp_path)
+    assert str(caught.value) == f"{tmp_path}: exists already. Choose another directory with --run, or remove it."
+    assert (tmp_path / "mine.txt").read_text() == "keep me"
+
+
+def test_free_path_counts_up(tmp_path: Path) -> None:
+    assert free_path(tmp_path, "demo") == tmp_path / "demo"
+    (tmp_path / "demo").mkdir()
+    (tmp_path / "demo-2").mkdir()
+    assert free_path(tmp_path, "demo") == tmp_path / "demo-3"
+
+
+def test_what_is_no_run_is_said_so(tmp_path: Path) -> None:
+    for path, message in (
+        (tmp_path / "none", f"{tmp_path / 'none'}: no such run. `regard train` makes one."),
+        (tmp_path, f"{tmp_path}: not a run, since it has no run.json."),
+    ):
+        with pytest.raises(RegardError) as caught:
+            Run.open(path)
+        assert str(caught.value) == message
+
+
+def test_another_format_is_refused(tmp_path: Path) -> None:
+    run = make(tmp_path / "run")
+    run.describe(format=99)
+    with pytest.raises(RegardError, match=r"run: format 99, but regard \d+\.\d+\.\d+ reads format 1\.$"):
+        Run.open(run.path)
+
+
+def test_damage_is_named(tmp_path: Path) -> None:
+    run = make(tmp_path / "run")
+    with pytest.raises(RegardError, match=r"best.safetensors: not there yet. `regard resume .*` goes on"):
+        run.model()
+    (run.path / "best.safetensors").write_bytes(b"not tensors at all")
+    with pytest.raises(RegardError, match=r"best\.safetensors: damaged \("):
+        run.model()
+    run.save_weights({name: tensor[:1] for name, tensor in weights(run).items()}, "best")
+    with pytest.raises(RegardError, match=r"best.safetensors: does not fit config.json at 'encoder.embedding.weight'"):
+        run.model()
+    (run.path / "run.json").write_text("{")
+    with pytest.raises(RegardError, match=r"run.json: cannot be read as JSON"):
+        Run.open(run.path)
+
+
+def test_a_log_line_cut_short_by_a_crash_is_passed_over(tmp_path: Path) -> None:
+    run = make(tmp_path / "run")
+    run.log({"event": "one"})
+    with (run.path / "log.jsonl").open("a") as log:
+        log.write('{"event": "tw')
+    assert [event["event"] for event in run.events()] == ["one"]
+    assert json.loads((run.path / "log.jsonl").read_text().splitlines()[0]) == {"event": "one"}
