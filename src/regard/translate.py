@@ -1,5 +1,6 @@
 """Text in; text, scores, attention and alternatives out."""
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -60,6 +61,11 @@ class Translation:
     """Whether the sentence ended by itself, not at the greatest length."""
     alternatives: tuple["Translation", ...] = ()
     """The other hypotheses of an n-best list, best first."""
+
+    @property
+    def perplexity(self) -> float:
+        """Exponential of the mean negative log-probability of a token, the end of the sentence included."""
+        return math.exp(-self.log_prob / max(1, len(self.token_log_probs)))
 
     @cached_property
     def words(self) -> Words:

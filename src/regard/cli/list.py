@@ -14,46 +14,55 @@ def list_parts(kind: str | None) -> None:
     """
     from regard.parts import ALL
 
-    kinds = ["presets", "keys", *ALL]
+    kinds = ("presets", "keys", *ALL)
     if kind is None:
-        for each in kinds:
-            names = {"presets": _presets, "keys": lambda: {"regard list keys": ""}}.get(
-                each, lambda k=each: dict.fromkeys(ALL[k])
-            )
-            click.echo(f"{each:<12} {', '.join(names())}")
-        return
-    if kind not in kinds:
+        names = {"presets": ", ".join(preset_summaries()), "keys": "every configuration key"}
+        names |= {each: ", ".join(ALL[each]) for each in ALL}
+        _print(names)
+    elif kind in ALL:
+        _print(parts(kind))
+    elif kind in kinds:
+        _print(preset_summaries() if kind == "presets" else keys())
+    else:
         raise RegardError(f"Unknown kind '{kind}'. {did_you_mean(kind, kinds)}")
-    rows = _presets() if kind == "presets" else _keys() if kind == "keys" else _parts(kind)
+
+
+def _print(rows: dict[str, str]) -> None:
     width = max(map(len, rows))
-    for name, summary in rows.items():
-        click.echo(f"{name:<{width}}  {summary}")
+    for name, text in rows.items():
+        click.echo(f"{name:<{width}}  {text}")
 
 
-def _presets() -> dict[str, str]:
+def preset_summaries() -> dict[str, str]:
+    """Return what each preset is and what to expect of it."""
     from regard.config import presets
 
-    return {name: text.partition("\n")[0].removeprefix("# ") for name, text in presets().items()}
+    rows = {}
+    for name, text in presets().items():
+        comments = [line.removeprefix("# ") for line in text.splitlines() if line.startswith("# ")]
+        expect = next((line for line in comments if line.startswith("Expect:")), "")
+        rows[name] = f"{comments[0]} {expect}".strip()
+    return rows
 
 
-def _parts(kind: str) -> dict[str, str]:
+def parts(kind: str) -> dict[str, str]:
+    """Return what each part of a registry is."""
     from regard.parts import ALL
 
     return {name: ALL[kind].summary(name) for name in ALL[kind]}
 
 
-def _keys() -> dict[str, str]:
+def keys() -> dict[str, str]:
+    """Return meaning and default of each configuration key."""
     from regard.config import Config
     from regard.parts import CORPORA
 
-    sections = {name: field.annotation for name, field in Config.model_fields.items() if name != "data"}
-    rows: dict[str, str] = {}
+    rows = {"data.corpus": "Name of the corpus."}
     for corpus in CORPORA:
         for key, field in CORPORA[corpus].model_fields.items():
             if key != "corpus":
-                rows[f"data.{key}"] = f"{field.description} [{corpus}: {field.default}]"
-    for section, model in sections.items():
-        assert model is not None
-        for key, field in model.model_fields.items():
+                rows[f"data.{key} ({corpus})"] = f"{field.description} [{field.default}]"
+    for section, part in Config.model_fields.items():
+        for key, field in () if section == "data" else part.annotation.model_fields.items():  # type: ignore[union-attr]
             rows[f"{section}.{key}"] = f"{field.description} [{field.default}]"
     return rows

@@ -134,7 +134,12 @@ def watch(folder: str, report: Callable[[str], None]) -> None:
             refuse(event)
         elif event in OUTSIDE and not inside(arguments[0], readable if event in LISTING else (folder,)):
             refuse(f"{event} {arguments[0]}")
-        elif event == "import" and str(arguments[0]).partition(".")[0] == "regard":
-            refuse(f"import {arguments[0]}")
 
+    class NoSolution:
+        @staticmethod
+        def find_spec(name: str, *_: object) -> None:
+            if name.partition(".")[0] == "regard":
+                refuse(f"import {name}")
+
+    sys.meta_path.insert(0, NoSolution)
     sys.addaudithook(hook)

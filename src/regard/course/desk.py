@@ -120,7 +120,7 @@ class Desk:
     def _build(self, request: Message) -> Message:
         wanted = self._classes[request["class"]]
         accepted = _signature(wanted)["most"]
-        torch.manual_seed(request.get("seed", 0))
+        torch.default_generator.manual_seed(request.get("seed", 0))
         self._module = wanted(*request["arguments"][:accepted]).eval()
         return {"is_lazy": any(map(is_lazy, self._module.parameters()))}
 
@@ -200,7 +200,7 @@ class Desk:
     def _time(self, request: Message) -> Message:
         inputs = _inputs(request)
         seconds = []
-        for _ in range(7):
+        for _ in range(3):
             start = time.perf_counter()
             self._module(*inputs)
             seconds.append(time.perf_counter() - start)
@@ -208,7 +208,7 @@ class Desk:
 
     def _seed(self, seed: int) -> None:
         random.seed(seed)
-        torch.manual_seed(seed)
+        torch.default_generator.manual_seed(seed)
         if "numpy" in sys.modules:
             sys.modules["numpy"].random.seed(seed)
 

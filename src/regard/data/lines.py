@@ -30,8 +30,7 @@ def decoded(file: BinaryIO, where: str) -> Iterator[str]:
         for number, line in enumerate(file, start=1):
             yield line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
     except UnicodeDecodeError as error:
-        byte = error.object[error.start]
-        line = f"line {number}"
-        raise RegardError(f"{where}, {line}: not UTF-8 (byte 0x{byte:02x}). Convert the file to UTF-8.") from None
+        byte = f"byte 0x{error.object[error.start]:02x}"
+        raise RegardError(f"{where}, line {number}: not UTF-8 ({byte}). Convert the file to UTF-8.") from None
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise RegardError(f"{where}: broken gzip file after line {number} ({error}).") from None

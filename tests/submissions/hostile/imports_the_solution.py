@@ -1,8 +1,11 @@
+import importlib
 import math
 
 import torch
 import torch.nn.functional as F
 from torch import nn
+
+solution = importlib.import_module("regard.course.homework")
 
 
 class SingleQueryScaledDotProductAttention(nn.Module):

@@ -10,7 +10,7 @@ from regard.data.scenes.events import LARGE, MEDIUM, SMALL, Events
 from regard.data.scenes.lexicon import Adjective, Noun, Place, Verb
 from regard.data.scenes.nominals import BARE, MANY, NO, NUMBERS, SOME, SUBSTANCE, TOLD, TOPIC, A
 
-BE = Verb("be", "", "sein", "ist", "gewesen", "sein", EnglishVerb.parse("be**, was"))
+BE = Verb("be", "", "sein", "ist", "gewesen", "sein", EnglishVerb.parse("be**, was, being"))
 EXIST = replace(BE, infinitive="geben", third="gibt")
 HAVE = Verb("have", "", "haben", "hat", "gehabt", "haben", EnglishVerb.parse("have**, had"))
 CONJUNCTIONS = {("weil", "because"): 4.0, ("obwohl", "although"): 2.0, ("wenn", "when"): 3.0, ("während", "while"): 3.0}
