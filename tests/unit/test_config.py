@@ -102,7 +102,7 @@ def test_a_broken_file_is_named(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text("[model\n")
     assert problems(str(path))[0].startswith(f"{path}: not valid TOML: ")
-    path.write_text('[model]\nhidden = 8\n')
+    path.write_text("[model]\nhidden = 8\n")
     assert problems(str(path)) == [f"{path}: data.corpus: missing, and has no default."]
 
 
