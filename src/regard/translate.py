@@ -142,7 +142,7 @@ class Translator:
     def score_all(self, sources: Sequence[str], targets: Sequence[str], *, batch: int = 64) -> list[Translation]:
         """Return given translations with the log-probability and attention that the model gives them."""
         if len(self.models) > 1:
-            raise RegardError("scoring: got several runs, want one.")
+            raise RegardError(f"score: got an ensemble of {len(self.models)} runs, want one run.")
         source_ids = self.tokenizers.source.encode_all(sources)
         target_ids = self.tokenizers.target.encode_all(targets)
         pairs = EncodedPairs.of([ids or [EOS] for ids in source_ids], target_ids)

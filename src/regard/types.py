@@ -6,6 +6,8 @@
     K  size of a key or a query        C  size of a context
     N  attention heads                 F  size of the features before the output layer
     V  words in the target vocabulary  E  size of an embedding
+    W  hypotheses kept per sentence    P  places of a search: B x W
+    L  tokens seen so far, BOS included
 
 A boolean tensor is named for what True means: ``is_token`` is True on real tokens and False on padding.
 """

@@ -23,7 +23,7 @@ def make(name: str, normaliser: str) -> Attention:
 
 def encode(attention: Attention, memory: torch.Tensor, lengths: list[int]) -> Source:
     is_token = torch.arange(memory.shape[1]) < torch.tensor(lengths)[:, None]
-    return Source(memory, attention.keys(memory), attention.values(memory), memory[:, 0], is_token)
+    return Source(attention.keys(memory), attention.values(memory), memory[:, 0], is_token)
 
 
 def inputs(name: str, *, sentences: int = B, positions: int = S) -> tuple[torch.Tensor, torch.Tensor]:

@@ -17,16 +17,21 @@ Normaliser = Callable[[Tensor], Tensor]
 class Source:
     """All that a decoder may know of a batch of encoded sentences."""
 
-    memory: Float[Tensor, "B S M"]
     keys: Float[Tensor, "B S K"]
     """Projected once per sentence, not once per step."""
     values: Float[Tensor, "B S C"]
+    """What is read; the memory itself in most mechanisms."""
     sentence: Float[Tensor, "B H"]
     is_token: Bool[Tensor, "B S"]
 
     def select(self, rows: Int[Tensor, " R"]) -> "Source":
         """Return the given rows, in the given order; a row may be asked for more than once."""
-        return Source(**{f.name: getattr(self, f.name).index_select(0, rows) for f in fields(self)})
+        chosen: dict[int, Tensor] = {}  # keys and values may be one tensor: copy it once
+        for field in fields(self):
+            tensor = getattr(self, field.name)
+            if id(tensor) not in chosen:
+                chosen[id(tensor)] = tensor.index_select(0, rows)
+        return Source(**{field.name: chosen[id(getattr(self, field.name))] for field in fields(self)})
 
 
 @dataclass(frozen=True, slots=True)

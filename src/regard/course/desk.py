@@ -62,13 +62,25 @@ class Desk:
             "time": self._time,
         }
 
+    def teach(self, lesson: Any, known: dict[str, Callable[[], nn.Module]]) -> None:
+        """Get ready to train: ``lesson`` trains, ``known`` are classes to compare with."""
+
+        def begin(request: Message) -> Message:
+            name, make = request["class"], known.get(request["class"])
+            lesson.begin(make() if make else self._classes[name](*request["arguments"]))
+            return {}
+
+        self._handlers["begin"] = begin
+        self._handlers["steps"] = lambda request: {"loss": lesson.steps(request["count"])}
+        self._handlers["validate"] = lambda _: {"loss": lesson.validate()}
+
     def answer(self, request: Message) -> Message:
         """Do what is asked; what the student's code raises is part of the answer."""
         try:
             reply = {"ok": self._handlers[request["op"]](request)}
         except BaseException as error:
             reply = {"error": self._tell(error)}
-        return reply | {"refused": self.refused[:20]}
+        return reply | {"refused": list(dict.fromkeys(self.refused))[:20]}
 
     def _tell(self, error: BaseException) -> Message:
         try:

@@ -55,6 +55,8 @@ class Report:
     judged: set[str] = field(default_factory=set)
     walls: dict[str, bool] = field(default_factory=dict)
     printed: str = ""
+    lesson: dict[str, Any] = field(default_factory=dict)
+    """Losses of a training with the class, with ours and with none."""
     seconds: float = 0.0
 
     def blame(self, part: str, code: str, **facts: Any) -> None:
@@ -91,7 +93,7 @@ class Report:
         return {
             "file": self.file, "class": self.name, "as": self.kind, "points": self.total, "of": self.full,
             "parts": parts, "findings": findings, "remarks": self.remarks, "contained": self.walls,
-            "printed": self.printed, "seconds": round(self.seconds, 2),
+            "printed": self.printed, "lesson": self.lesson, "seconds": round(self.seconds, 2),
         }  # fmt: skip
 
     def render(self) -> str:
@@ -103,7 +105,17 @@ class Report:
                 lines += [f"      {finding.title}."]
                 for label, text in (("seen", finding.seen), ("likely", finding.likely), ("hint", finding.hint)):
                     lines.append(f"        {label + ':':8}{text}")
-        return "\n".join([*lines, *(f"  remark: {remark}" for remark in self.remarks)])
+        return "\n".join([*lines, *(f"  remark: {remark}" for remark in self.remarks), *self._render_lesson()])
+
+    def _render_lesson(self) -> list[str]:
+        if not self.lesson:
+            return []
+        curves = self.lesson["training"]
+        lines = [f"  training on scenes, nats per token   {''.join(f'{name:>10}' for name in curves)}"]
+        rows = [(f"after {step} steps", i) for i, step in enumerate(self.lesson["steps"])]
+        lines += [f"    {label:35}{''.join(f'{curve[i]:10.3f}' for curve in curves.values())}" for label, i in rows]
+        lines.append(f"    {'validation':35}{''.join(f'{loss:10.3f}' for loss in self.lesson['validation'].values())}")
+        return [*lines, f"  {self.lesson['verdict']}"]
 
     def _status(self, part: str) -> str:
         if part not in self.judged:

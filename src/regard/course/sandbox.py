@@ -29,6 +29,8 @@ class Limits:
 
     seconds: int = 30
     megabytes: int = 1024
+    train: bool = False
+    """Whether the process prepares the homework model to train with the student's class."""
 
 
 class Stopped(Exception):
@@ -83,13 +85,22 @@ class Sandbox:
 
     def __enter__(self) -> "Sandbox":
         """Wait until the walls stand; the clock starts then."""
-        self.walls = self._exchange(b"")["ok"]
+        try:
+            self.walls = self._exchange(b"")["ok"]
+        except Stopped as stop:
+            self.close()
+            last = self.output.strip().rpartition("\n")[2]
+            raise RegardError(f"regard check: the process for students' code does not start ({stop}): {last}") from None
         self._deadline = time.monotonic() + self._limits.seconds
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        """Leave nothing behind."""
+        self.close()
+
+    def close(self) -> None:
         """Kill whatever is left in the session and remove the folder."""
         self._kill()
         for pipe in (self._write, self._read):
@@ -173,7 +184,8 @@ class Sandbox:
             self._process.wait(timeout=5)
 
     def _settings(self) -> str:
-        return json.dumps({"seconds": self._limits.seconds, "memory": self._limits.megabytes << 20})
+        limits = self._limits
+        return json.dumps({"seconds": limits.seconds, "memory": limits.megabytes << 20, "train": limits.train})
 
     def _environment(self) -> dict[str, str]:
         """Nothing of the grader's environment but what Python needs to start, and one thread for every library."""

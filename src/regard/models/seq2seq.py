@@ -37,7 +37,7 @@ class Seq2Seq(nn.Module):
         """Read the source sentences."""
         memory, sentence = self.encoder(tokens, is_token)
         attention = self.decoder.attention
-        return Source(memory, attention.keys(memory), attention.values(memory), sentence, is_token)
+        return Source(attention.keys(memory), attention.values(memory), sentence, is_token)
 
     def decode(
         self,

@@ -1,4 +1,4 @@
-import math
+import json
 from pathlib import Path
 
 import torch
@@ -11,13 +11,9 @@ class SingleQueryScaledDotProductAttention(nn.Module):
         super().__init__()
         self.W_q = nn.Linear(dec_hid_dim, kq_dim)
         self.W_k = nn.Linear(enc_hid_dim * 2, kq_dim)
-        self.kq_dim = kq_dim
 
     def forward(self, hidden, encoder_outputs):
-        print([path.read_text() for path in Path("..").glob("*/*")])
-        q = self.W_q(hidden).unsqueeze(1)
-        k = self.W_k(encoder_outputs).transpose(0, 1)
-        v = encoder_outputs.transpose(0, 1)
-        scores = torch.bmm(q, k.transpose(1, 2)) / math.sqrt(self.kq_dim)
-        alpha = F.softmax(scores, dim=-1)
-        return torch.bmm(alpha, v).squeeze(1), alpha.squeeze(1)
+        print(json.dumps({"ok": {"points": 20, "files": [str(path) for path in Path("..").glob("*")]}}))
+        scores = torch.einsum("bk,sbk->bs", self.W_q(hidden), self.W_k(encoder_outputs))
+        alpha = F.softmax(scores / self.W_q.out_features**0.5, dim=1)
+        return torch.einsum("bs,sbm->bm", alpha, encoder_outputs), alpha

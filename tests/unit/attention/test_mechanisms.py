@@ -20,7 +20,7 @@ IDENTITY = torch.eye(2)
 
 
 def attend(attention: torch.nn.Module, query: torch.Tensor = QUERY) -> tuple[list[float], list[float]]:
-    source = Source(MEMORY, attention.keys(MEMORY), attention.values(MEMORY), MEMORY[:, 0], IS_TOKEN)
+    source = Source(attention.keys(MEMORY), attention.values(MEMORY), MEMORY[:, 0], IS_TOKEN)
     attended = attention(query, source)
     return attended.weights[0, 0, 0].tolist(), attended.context[0, 0].tolist()
 
@@ -77,7 +77,7 @@ def test_multi_head() -> None:
     for layer in (attention.query, attention.key, attention.value):
         layer.weight.data = IDENTITY
     attention.join.weight.data = torch.tensor([[0.0, 1.0], [1.0, 0.0]])
-    source = Source(MEMORY, attention.keys(MEMORY), attention.values(MEMORY), MEMORY[:, 0], IS_TOKEN)
+    source = Source(attention.keys(MEMORY), attention.values(MEMORY), MEMORY[:, 0], IS_TOKEN)
     attended = attention(QUERY, source)
     low, high = 1 / (1 + math.e), math.e / (1 + math.e)
     assert close(attended.weights[0, 0, 0].tolist(), [low, high, 0])  # head 1 sees the first feature only

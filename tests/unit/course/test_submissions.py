@@ -1,0 +1,206 @@
+"""Correct classes in many styles get full points; each seeded mistake is named."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from regard.course.check import choose, grade, guess, read_source
+from regard.course.contracts import CONTRACTS
+from regard.course.desk import Desk
+from regard.course.grade import PARTS, Report, table, texts
+from regard.errors import RegardError
+
+SUBMISSIONS = Path(__file__).parents[2] / "submissions"
+RIGHT = sorted((SUBMISSIONS / "right").glob("*.py"))
+LEAVING = ("sys_exit", "deep_recursion")
+MISTAKES = {
+    "additive_no_tanh": "query-ignored",
+    "additive_no_v": "no-v",
+    "additive_relu": "not-additive",
+    "additive_softmax_batch": "softmax-batch",
+    "batch_first": "batch-first",
+    "cached_keys": "state",
+    "data_keys": "not-differentiable",
+    "detached_weights": "not-differentiable",
+    "dot_no_tanh": "output-wrong",
+    "dot_scaled": "scale-unwanted",
+    "dot_target_softmax": "softmax-queries",
+    "dot_view": "view",
+    "double_softmax": "double-softmax",
+    "dropout_always": "random",
+    "exception": "exception",
+    "half_projection": "half-projection",
+    "hardcoded_batch": "hardcoded-batch",
+    "hardcoded_device": "hardcoded-device",
+    "in_place": "in-place",
+    "kept_axis": "kept-axis",
+    "layers_in_forward": "random",
+    "leak": "leak",
+    "leak_value": "leak",
+    "log_softmax": "log-softmax",
+    "mask_required": "forward-arguments",
+    "multi_head_no_output": "output-missing",
+    "multi_head_query_softmax": "softmax-queries",
+    "multi_head_scale": "scale-wrong-size",
+    "multi_head_view": "view",
+    "multi_head_view_back": "view",
+    "no_projection": "no-projection",
+    "no_softmax": "not-a-distribution",
+    "numpy_detached": "not-differentiable",
+    "numpy_softmax": "not-differentiable",
+    "one_direction": "one-direction",
+    "other_key_size": "projection-size",
+    "overflow": "overflow",
+    "query_ignored": "query-ignored",
+    "return_order": "return-order",
+    "scale_by_d": "scale-by-d",
+    "scale_by_dec": "scale-wrong-size",
+    "scale_by_enc": "scale-wrong-size",
+    "scale_inverted": "scale-inverted",
+    "scale_missing": "scale-missing",
+    "sigmoid": "not-a-distribution",
+    "sizes_confused": "hardcoded-size",
+    "softmax_batch": "softmax-batch",
+    "softmax_features": "softmax-features",
+    "softmax_features_shape": "softmax-features",
+    "softmax_single": "softmax-single",
+    "squeeze_all": "squeezed",
+    "swapped_layers": "swapped",
+    "swapped_roles": "swapped",
+    "tanh_projection": "not-bilinear",
+    "transposed_value": "transposed",
+    "transposed_weights": "transposed",
+    "unregistered_list": "unregistered",
+    "unregistered_tensor": "unregistered",
+    "value_mean": "value-ignores-weights",
+    "value_only": "not-a-pair",
+    "values_projected": "values-projected",
+    "values_projected_smaller": "values-projected",
+    "view_keys": "view",
+    "view_values": "view",
+    "view_weights": "view",
+}
+
+
+@pytest.fixture(autouse=True)
+def _one_thread() -> None:
+    torch.set_num_threads(1)
+
+
+def judged(source: str, *, name: str | None = None, kind: str | None = None) -> Report:
+    report = Report("student.py", "", kind or "single_query", CONTRACTS[kind or "single_query"].points)
+    grade(Desk().answer, source, report, name=name, kind=kind)
+    return report
+
+
+@pytest.mark.parametrize("path", RIGHT, ids=lambda path: path.stem)
+def test_correct_styles_get_full_points(path: Path) -> None:
+    report = judged(path.read_text())
+    assert report.findings == []
+    assert report.total == report.full == 20
+
+
+def test_a_loop_is_right_but_its_cost_is_told() -> None:
+    report = judged((SUBMISSIONS / "right" / "loops.py").read_text())
+    assert report.remarks[0].startswith("It loops over every sentence and every word in Python: right, but slow.")
+
+
+def test_every_wrong_submission_has_a_name() -> None:
+    assert {path.stem for path in (SUBMISSIONS / "wrong").glob("*.py")} == set(MISTAKES)
+
+
+@pytest.mark.parametrize(("stem", "code"), MISTAKES.items())
+def test_mistakes_are_named(stem: str, code: str) -> None:
+    report = judged((SUBMISSIONS / "wrong" / f"{stem}.py").read_text())
+    assert report.findings[0].code == code
+    assert report.total < report.full
+    assert "{" not in "".join(finding.seen + finding.title for finding in report.findings)
+
+
+def test_everything_that_can_be_said_is_well_formed() -> None:
+    assert len(texts()) > 50
+    for code, text in texts().items():
+        assert set(text) == {"title", "seen", "likely", "hint"}, code
+        assert not text["title"].endswith(".")
+        assert "torch." not in text["hint"].replace("torch.empty", "")
+
+
+def test_two_mistakes_are_two_findings() -> None:
+    report = judged((SUBMISSIONS / "wrong" / "batch_first.py").read_text())
+    assert [finding.code for finding in report.findings] == ["batch-first", "values-projected"]
+    assert report.total == 15
+
+
+def test_what_was_measured_is_quoted() -> None:
+    seen = judged((SUBMISSIONS / "wrong" / "scale_by_dec.py").read_text()).findings[0].seen
+    assert seen == "Scores are divided by 2.6458 = sqrt(dec_hid_dim); sqrt(3) = 1.7321 was expected."
+    seen = judged((SUBMISSIONS / "wrong" / "exception.py").read_text()).findings[0].seen
+    assert seen.startswith("NameError: name 'hidden_state' is not defined (line 16: q = self.W_q(hidden_state)")
+
+
+def test_report_as_text_json_and_table() -> None:
+    report = judged((SUBMISSIONS / "wrong" / "scale_missing.py").read_text())
+    text = report.render()
+    assert "student.py  SingleQueryScaledDotProductAttention  as single_query:  18 / 20 points" in text
+    assert "  FAILED     scale        0 / 2" in text
+    assert "        hint:   What does the word `scaled` stand for?" in text
+    data = report.to_json()
+    assert data["parts"]["scale"] == {"points": 0, "of": 2, "status": "FAILED"}
+    assert data["findings"][0]["code"] == "scale-missing"
+    header, row = table([report])
+    assert header[:5] == ["file", "class", "as", "points", "of"]
+    assert row[5 : 5 + len(PARTS)] == ["2", "3", "4", "0", "3", "2", "2", "2"]
+
+
+def test_a_script_that_does_not_run_as_a_whole_is_judged_by_its_class() -> None:
+    source = (SUBMISSIONS / "right" / "bmm.py").read_text()
+    report = judged("import nowhere_to_be_found\n" + source + "\nmodel = Seq2Seq(nothing)\n")
+    assert report.total == 20
+    assert report.remarks == [
+        "The file as a whole stops with ModuleNotFoundError in line 1 (import nowhere_to_be_found); "
+        "its definitions were judged alone."
+    ]
+
+
+def test_several_classes_need_a_name() -> None:
+    source = (SUBMISSIONS / "right" / "bmm.py").read_text().replace("SingleQueryScaledDotProductAttention", "Mine")
+    source += "\n\nclass Other(nn.Module):\n    pass\n"
+    assert judged(source).findings[0].seen == (
+        "student.py: got 2 classes (Mine, Other), want one. Name it: student.py:Class."
+    )
+    assert judged(source, name="Mine").total == 20
+    with pytest.raises(RegardError, match=r"^student.py: no attention class 'Mien'. Did you mean 'Mine'\?$"):
+        choose("student.py", {"Mine": {}, "Other": {}}, "Mien")
+
+
+def test_leaving_and_recursing_are_exceptions() -> None:
+    seen = {stem: judged((SUBMISSIONS / "hostile" / f"{stem}.py").read_text()).findings[0].seen for stem in LEAVING}
+    assert seen["sys_exit"].startswith("SystemExit: 0 (line ")
+    assert seen["deep_recursion"].startswith("RecursionError: ")
+
+
+def test_syntax_errors_are_told_with_their_line() -> None:
+    assert judged("def f(:\n    pass\n").findings[0].seen.startswith("SyntaxError: invalid syntax")
+
+
+def test_assignments_are_guessed_from_names() -> None:
+    names = [
+        "SingleQueryScaledDotProductAttention",
+        "DotProdAttention",
+        "BahdanauAttention",
+        "MultiHeadAttention",
+        "Attn",
+    ]
+    assert [guess(name) for name in names] == ["single_query", "dot_product", "additive", "multi_head", "single_query"]
+
+
+def test_notebooks(tmp_path: Path) -> None:
+    notebook = tmp_path / "homework.ipynb"
+    notebook.write_text(
+        '{"cells": [{"cell_type": "code", "source": ["%matplotlib inline\\n", "x = 1"]}, {"cell_type": "markdown"}]}'
+    )
+    assert read_source(notebook) == "\nx = 1"
+    notebook.write_text("{}")
+    with pytest.raises(RegardError, match="got KeyError, want a readable Python file or notebook"):
+        read_source(notebook)
