@@ -92,7 +92,7 @@ def _table(result: "Experiment") -> str:
     for row in result.rows:
         error = "" if row.error is None else f"{row.error:14.6f}"
         lines.append(f"{row.what:{width}} {row.measured:12.6f} {row.closed_form:12.6f}  {error}".rstrip())
-    return "\n".join([f"{result.name}: {_settings(result.settings)}", *lines, *result.sentences])
+    return "\n".join([f"{result.name}: {_settings(result.settings)}", *lines, "", *result.sentences])
 
 
 def _settings(settings: "Settings") -> str:

@@ -106,8 +106,8 @@ def copy(settings: Settings) -> Experiment:
     m, d, c = settings.m, settings.d, settings.c
     needed = copy_scale(m=m, d=d, error=0.01)
     rows = (
-        Row(f"weight off v_j at c = {c:g}", measure(m=m, d=d, c=c), copy_error(m=m, d=d, c=c)),
-        Row(f"weight off v_j at c = {needed:.4f}, the c for 1 %", measure(m=m, d=d, c=needed), 0.01),
+        Row(f"weight that misses v_j at c = {c:g}", measure(m=m, d=d, c=c), copy_error(m=m, d=d, c=c)),
+        Row(f"weight that misses v_j at c = {needed:.4f}", measure(m=m, d=d, c=needed), 0.01),
         Row("c for 1 %, found by bisection", _bisect(partial(measure, m=m, d=d), 0.01), needed),
     )
     sentences = (
@@ -129,7 +129,7 @@ def average(settings: Settings) -> Experiment:
     m, d, c = settings.m, settings.d, settings.c
     unit, needed = 1 / math.sqrt(2), average_scale(m=m, d=d, error=0.01)
     rows = (
-        Row(f"weight off v_a and v_b at c = {c:g}", measure(m=m, d=d, c=c), average_error(m=m, d=d, c=c)),
+        Row(f"weight that misses v_a and v_b at c = {c:g}", measure(m=m, d=d, c=c), average_error(m=m, d=d, c=c)),
         Row(
             "the same for a query of length 1 (c = 0.7071)", measure(m=m, d=d, c=unit), average_error(m=m, d=d, c=unit)
         ),
@@ -220,8 +220,8 @@ def _bisect(error_at: Callable[..., float], wanted: float) -> float:
 def _rows(what: str, sample: Any, exact: Moments) -> list[Row]:
     root = math.sqrt(len(sample))
     return [
-        Row(f"mean {what}", float(sample.mean()), exact.mean, exact.spread / root),
-        Row(f"spread {what}", float(sample.std()), exact.spread, exact.spread_error / root),
+        Row(f"mean of the {what}", float(sample.mean()), exact.mean, exact.spread / root),
+        Row(f"spread of the {what}", float(sample.std()), exact.spread, exact.spread_error / root),
     ]
 
 
