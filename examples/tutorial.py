@@ -160,7 +160,7 @@ from regard.training.events import EpochEnded  # noqa: E402
 from regard.training.session import Session  # noqa: E402
 
 SMALL = ["data.train=6000", "data.validation=300", "data.test=300", "model.embedding=96", "model.encoder_hidden=64"]
-SMALL += ["model.hidden=96", "model.attention_size=64", "model.readout=96", "train.batch=32", "train.epochs=6"]
+SMALL += ["model.hidden=96", "model.attention_size=64", "model.readout=96", "train.batch=32", "train.epochs=10"]
 runs = Path(mkdtemp(prefix="regard-tutorial-runs-"))
 curves = {}
 for mechanism in ("none", "mean", "scaled_dot"):

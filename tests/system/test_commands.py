@@ -182,7 +182,8 @@ def test_python_can_do_what_the_command_line_does(run: Path) -> None:
 
 
 def test_help_needs_no_torch_and_names_every_command() -> None:
-    code = "import sys; from regard.cli import main; main(['--help'], standalone_mode=False); print('torch' in sys.modules)"
+    call = "main(['--help'], standalone_mode=False)"
+    code = f"import sys; from regard.cli import main; {call}; print('torch' in sys.modules)"
     environment = {**os.environ, "COLUMNS": "100"}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
     assert done.stdout.rstrip().endswith("False")
