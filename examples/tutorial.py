@@ -196,7 +196,7 @@ for mechanism in ("mean", "scaled_dot"):
 show(draw_side_by_side(diagrams), "attention")
 
 # %% [markdown]
-# A single vector is not enough: without attention little comes out right, and the longer the sentence, the less.
+# A single vector is not enough: without attention hardly a sentence of more than six words comes out right.
 
 # %%
 import numpy as np  # noqa: E402
