@@ -15,6 +15,8 @@ COMMANDS = {
     "translate": "regard.cli.translate:translate",
     "evaluate": "regard.cli.evaluate:evaluate",
     "score": "regard.cli.score:score",
+    "lab": "regard.cli.lab:lab",
+    "check": "regard.cli.check:check",
     "list": "regard.cli.list:list_parts",
     "data": "regard.cli.data:data",
 }
