@@ -19,7 +19,10 @@ CONFIGS = {
     "character": TokenizerConfig(kind="character"),
     "subword": TokenizerConfig(kind="subword", vocabulary=60),
 }
-ODD = ["e\u0301a\u0308", "\u200bx\u200b", "👨‍👩‍👧 🇩🇪", "שלום עולם", "مرحبا، كيف", "▁ ▁▁", "...", "\tTab\u2028line", "中文字。", "\x00\x07", "ẞİı ﬁ", "</s> <pad>"]  # fmt: skip
+ODD = [
+    "e\u0301a\u0308", "\u200bx\u200b", "👨‍👩‍👧 🇩🇪", "שלום עולם", "مرحبا، كيف", "▁ ▁▁", "...", "\tTab\u2028line",
+    "中文字。", "\x00\x07", "ẞİı ﬁ", "</s> <pad>",
+]  # fmt: skip
 
 
 def make(kind: str, *, models: int = 1) -> Translator:
