@@ -82,6 +82,11 @@ class Evaluator:
         self.split = split
         self.batch = batch
         self.corpus = load_corpus(run.config.data)
+        if self.corpus.sha256 != run.description["corpus_sha256"]:
+            raise RegardError(
+                f"{run.path}: the corpus has changed since this run was trained (sha256 {self.corpus.sha256[:8]}, want "
+                f"{run.description['corpus_sha256'][:8]}); what is tested may have been trained on. Train a new run."
+            )
         self.data: Split = self.corpus[split]
         if not len(self.data):
             raise RegardError(f"{run.path}: split '{split}' has no pairs, want at least 1.")
@@ -111,10 +116,10 @@ class Evaluator:
         statistics = {m.name: m.statistics(*(columns[c] for c in m.takes)) for m in metrics}
         context = self._context(strategy)
         generator = np.random.default_rng(RESAMPLINGS_SEED)
-        lengths = buckets([len(t.words.source) for t in reading.references], EDGES)
+        lengths = buckets([self._length(t) for t in reading.references], EDGES)
         return Evaluation(
             split=self.split,
-            search=str(strategy),
+            search="-".join(filter(None, (str(strategy), self._gold_name()))),
             scores={m.name: m.score(statistics[m.name], context=context, generator=generator) for m in metrics},
             by_length={m.name: m.score_buckets(statistics[m.name], lengths, context=context) for m in metrics},
             seconds=seconds,
@@ -136,6 +141,9 @@ class Evaluator:
             columns |= {"gold": gold, "links": [strongest_links(w) for w in columns["weights"]]}
         return Reading(tuple(references), columns)
 
+    def _length(self, translation: Translation) -> int:
+        return len(translation.source_tokens if self.corpus.unit == "character" else translation.words.source)
+
     def _weights(self, translation: Translation) -> np.ndarray[Any, Any]:
         """Return the mean attention of the heads in the unit that the corpus aligns."""
         view = translation.attention if self.corpus.unit == "character" else translation.words.attention
@@ -151,6 +159,13 @@ class Evaluator:
             columns |= {"hypothesis": [t.text for t in translations], "reference": self.data.targets}
         return columns
 
+    def _gold_name(self) -> str | None:
+        """Tell alignments given by the user from the corpus's own: their scores do not compare."""
+        if self._gold is None:
+            return None
+        lines = "\n".join(map(str, self._gold))
+        return f"given-{hashlib.sha256(lines.encode()).hexdigest()[:8]}"
+
     def _context(self, strategy: Strategy) -> Signature:
         config = self.run.config
         return Signature.of(
@@ -158,6 +173,7 @@ class Evaluator:
             corpus=f"{self.corpus.name}-{self.corpus.sha256[:8]}",
             search=str(strategy),
             tokens=f"{config.tokenizer.kind}-{_fingerprint(self.translator.tokenizers.target)}",
+            gold=self._gold_name(),
             seed=config.train.seed,
             regard=regard.__version__,
         )
