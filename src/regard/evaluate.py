@@ -152,7 +152,7 @@ class Evaluator:
 
     def _columns(self, translations: list[Translation]) -> dict[str, Sequence[Any]]:
         columns: dict[str, Sequence[Any]] = {
-            "hypothesis_tokens": [t.tokens for t in translations],
+            "hypothesis_tokens": [tuple(self.translator.tokenizers.target.tokens(t.text)) for t in translations],
             "reference_tokens": [t.tokens for t in self.read().references],
         }
         if self.corpus.unit == "word":  # BLEU and its like count words; strings of letters have none
