@@ -32,7 +32,7 @@ def _table(head: tuple[str, str], rows: dict[str, str]) -> str:
 
 
 def _help(name: str) -> str:
-    context = click.Context(main, info_name="regard")
+    context = click.Context(main, info_name="regard", **main.context_settings)
     command = main.get_command(context, name)
     assert command is not None
     own = click.Context(command, info_name=name, parent=context, terminal_width=100, max_content_width=100)

@@ -14,6 +14,7 @@ COMMANDS = {
     "resume": "regard.cli.train:resume",
     "translate": "regard.cli.translate:translate",
     "evaluate": "regard.cli.evaluate:evaluate",
+    "show": "regard.cli.show:show",
     "score": "regard.cli.score:score",
     "list": "regard.cli.list:list_parts",
     "data": "regard.cli.data:data",
