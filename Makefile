@@ -26,6 +26,7 @@ check: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/mkdocs build --strict --quiet --site-dir site
 
 docs: $(STAMP)
 	$(BIN)/mkdocs build --strict

@@ -1,4 +1,4 @@
-"""The homework model as it is usually written: a loop over target steps, keys projected at every one, random batches."""
+"""The homework model as it is usually written: a loop over target steps, with the keys projected at every one."""
 
 import math
 

@@ -18,8 +18,7 @@ def reference() -> str:
     """Return the page as Markdown."""
     sections = ["# Reference\n\nMade by `docs/make_reference.py` from the code; a test keeps it true."]
     sections.append("## Presets\n\n" + _table(("preset", "what it is"), preset_summaries()))
-    for kind in ALL:
-        sections.append(f"## {kind.capitalize()}\n\n" + _table(("name", "what it does"), parts(kind)))
+    sections += [f"## {kind.capitalize()}\n\n" + _table(("name", "what it does"), parts(kind)) for kind in ALL]
     sections.append("## Configuration keys\n\n" + _table(("key", "meaning and default"), keys()))
     sections += [f"## regard {name}\n\n```text\n{_help(name)}\n```" for name in COMMANDS]
     return "\n\n".join(sections) + "\n"

@@ -2,7 +2,7 @@
 
 import hashlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -19,13 +19,11 @@ from regard.metrics.signature import Signature
 from regard.parts import METRICS
 from regard.run import Run
 from regard.search.strategy import Strategy
-from regard.translate import Translation, Translator
+from regard.translate import Tick, Translation, Translator
 
 EDGES = (5, 10, 15, 20, 30)
 """Greatest source lengths, in words, of the buckets."""
 RESAMPLINGS_SEED = 1
-Tick = Callable[[int], None]
-"""Told how many sentences are done."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +70,6 @@ class Reading:
     """How a model reads the references: what depends on no search, and so is computed once."""
 
     references: tuple[Translation, ...]
-    gold: tuple[Alignment, ...] | None
     columns: dict[str, Sequence[Any]]
     """What metrics may ask for by name."""
 
@@ -88,23 +85,33 @@ class Evaluator:
         self.data: Split = self.corpus[split]
         if not len(self.data):
             raise RegardError(f"{run.path}: split '{split}' has no pairs, want at least 1.")
+        if gold is not None and len(gold) != len(self.data):
+            raise RegardError(f"alignments: got {len(gold)} lines, want {len(self.data)}, one for each pair.")
         self.translator = Translator.open(run.path)
-        self.reading = self._read(gold)
+        self._gold = gold
+        self._reading: Reading | None = None
+
+    def read(self, *, tick: Tick = lambda _: None) -> Reading:
+        """Read the references, once."""
+        if self._reading is None:
+            self._reading = self._read(self._gold, tick)
+        return self._reading
 
     def evaluate(self, strategy: Strategy, *, tick: Tick = lambda _: None) -> Evaluation:
         """Translate the split and compute every metric that the data allows."""
+        reading = self.read()
         clock = time.perf_counter()
         translations = []
         for translation in self.translator.translate_all(self.data.sources, strategy, batch=self.batch):
             translations.append(translation)
             tick(len(translations))
         seconds = time.perf_counter() - clock
-        columns = self.reading.columns | self._columns(translations)
+        columns = reading.columns | self._columns(translations)
         metrics = [METRICS[name]() for name in METRICS if set(METRICS[name].takes) <= set(columns)]
         statistics = {m.name: m.statistics(*(columns[c] for c in m.takes)) for m in metrics}
         context = self._context(strategy)
         generator = np.random.default_rng(RESAMPLINGS_SEED)
-        lengths = buckets([len(t.words.source) for t in self.reading.references], EDGES)
+        lengths = buckets([len(t.words.source) for t in reading.references], EDGES)
         return Evaluation(
             split=self.split,
             search=str(strategy),
@@ -116,8 +123,8 @@ class Evaluator:
             sentence_scores={m.name: _each(m, statistics[m.name]) for m in metrics},
         )
 
-    def _read(self, gold: Sequence[Alignment] | None) -> Reading:
-        references = tuple(self.translator.score_all(self.data.sources, self.data.targets, batch=self.batch))
+    def _read(self, gold: Sequence[Alignment] | None, tick: Tick) -> Reading:
+        references = self.translator.score_all(self.data.sources, self.data.targets, batch=self.batch, tick=tick)
         if gold is None and self.data.links is not None:
             gold = [Alignment(links) for links in self.data.links]
         columns: dict[str, Sequence[Any]] = {
@@ -127,7 +134,7 @@ class Evaluator:
         }
         if gold is not None:
             columns |= {"gold": gold, "links": [strongest_links(w) for w in columns["weights"]]}
-        return Reading(references, None if gold is None else tuple(gold), columns)
+        return Reading(tuple(references), columns)
 
     def _weights(self, translation: Translation) -> np.ndarray[Any, Any]:
         """Return the mean attention of the heads in the unit that the corpus aligns."""
@@ -138,7 +145,7 @@ class Evaluator:
     def _columns(self, translations: list[Translation]) -> dict[str, Sequence[Any]]:
         columns: dict[str, Sequence[Any]] = {
             "hypothesis_tokens": [t.tokens for t in translations],
-            "reference_tokens": [t.tokens for t in self.reading.references],
+            "reference_tokens": [t.tokens for t in self.read().references],
         }
         if self.corpus.unit == "word":  # BLEU and its like count words; strings of letters have none
             columns |= {"hypothesis": [t.text for t in translations], "reference": self.data.targets}

@@ -1,7 +1,7 @@
 """Text in; text, scores, attention and alternatives out."""
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
@@ -27,6 +27,8 @@ from regard.types import Float, Tensor
 
 Array = np.ndarray[Any, Any]
 Unknown = Literal["show", "replace"]
+Tick = Callable[[int], None]
+"""Told how many sentences are done."""
 
 GREEDY, BEAM = Strategy(), Strategy(width=5)
 WINDOW = 32
@@ -143,7 +145,9 @@ class Translator:
             yield from self._window(window, first, strategy, batch=batch, unknown=unknown, prefix=prefix)
             first += len(window)
 
-    def score_all(self, sources: Sequence[str], targets: Sequence[str], *, batch: int = 64) -> list[Translation]:
+    def score_all(
+        self, sources: Sequence[str], targets: Sequence[str], *, batch: int = 64, tick: Tick = lambda _: None
+    ) -> list[Translation]:
         """Return given translations with the log-probability and attention that the model gives them."""
         if len(self.models) > 1:
             raise RegardError(f"score: got an ensemble of {len(self.models)} runs, want one run.")
@@ -159,6 +163,7 @@ class Translator:
                 given = self._translation(sources[row], [hypothesis], "show")
                 tokens = self.tokenizers.target.tokens(targets[row])
                 scored[row] = replace(given, text=targets[row], tokens=tuple(tokens))
+            tick(len(scored))
         return [scored[i] for i in range(len(sources))]
 
     def tree(self, text: str, strategy: Strategy) -> tuple[Translation, Recorder]:

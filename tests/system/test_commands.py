@@ -65,7 +65,9 @@ def test_translate_gives_a_line_for_a_line(run: Path, tmp_path: Path) -> None:
 
 def test_translations_do_not_depend_on_the_batch(run: Path) -> None:
     lines = "".join(f"{line}\n" for line in Run.open(run).config.data.load()["test"].sources * 5)  # type: ignore[attr-defined]
-    outputs = [call("translate", str(run), "--beam", "1", "--batch", str(size), stdin=lines).stdout for size in (1, 7, 64)]
+    outputs = [
+        call("translate", str(run), "--beam", "1", "--batch", str(size), stdin=lines).stdout for size in (1, 7, 64)
+    ]
     assert outputs[0].count("\n") == 1000
     assert outputs[0] == outputs[1] == outputs[2]
 
@@ -111,9 +113,11 @@ def test_evaluate_prints_scores_with_signatures_and_stores_them(run: Path) -> No
     ("words", "message"),
     [
         (["translate", "nowhere"], "Error: nowhere: no such run. `regard train` makes one."),
-        (["translate", "{run}", "missing.txt"], "Error: missing.txt: cannot read the file (No such file or directory)."),
+        (["translate", "{run}", "missing.txt"],
+         "Error: missing.txt: cannot read the file (No such file or directory)."),
         (["translate", "{run}", "--beam", "0"], "Error: search.width: got 0, want an integer >= 1."),
-        (["evaluate", "{run}", "--split", "tset"], "Error: Unknown split 'tset' of corpus reverse. Did you mean 'test'?"),
+        (["evaluate", "{run}", "--split", "tset"],
+         "Error: Unknown split 'tset' of corpus reverse. Did you mean 'test'?"),
         (["evaluate", "{run}", "--unknown", "replace"],
          "Error: --unknown: got 'replace', want 'show' or 'forbid' to evaluate; translate can replace."),
         (["resume", "{run}"], "Error: {run}: finished; there is nothing to resume."),
@@ -162,6 +166,14 @@ def test_ctrl_c_then_resume_ends_with_the_weights_of_an_uninterrupted_run(run: P
         assert all(torch.equal(one[key], other[key]) for key in one)
 
 
+def test_a_training_that_diverges_says_so_and_keeps_nothing_broken(tmp_path: Path) -> None:
+    path = tmp_path / "wild"
+    result = call("train", "reverse", *SMALL, "train.learning_rate=1e30", "train.clip=0", "--run", str(path))
+    assert result.exit_code == 1
+    assert "is not a number; the last good checkpoint is kept. Try a lower train.learning_rate." in result.stderr
+    assert Run.open(path).description["status"] == "diverged"
+
+
 def test_python_can_do_what_the_command_line_does(run: Path) -> None:
     translation = regard.load(run).translate("abcd")
     assert translation.text == "".join(translation.tokens)
@@ -170,7 +182,8 @@ def test_python_can_do_what_the_command_line_does(run: Path) -> None:
 
 
 def test_help_needs_no_torch_and_names_every_command() -> None:
-    code = "import sys; from regard.cli import main\ntry: main(['--help'])\nexcept SystemExit: pass\nprint('torch' in sys.modules)"
+    call = "main(['--help'], standalone_mode=False)"
+    code = f"import sys; from regard.cli import main; {call}; print('torch' in sys.modules)"
     environment = {**os.environ, "COLUMNS": "100"}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
     assert done.stdout.rstrip().endswith("False")

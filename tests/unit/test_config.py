@@ -65,13 +65,15 @@ def test_a_configuration_survives_json() -> None:
         (["model.cell=gur"], "scenes: model.cell: got 'gur'. Did you mean 'gru'?"),
         (["train.epochs=0"], "scenes: train.epochs: got 0. Input should be greater than 0."),
         (["model.dropout=1"], "scenes: model.dropout: got 1. Input should be less than 1."),
-        (["train.precision=half"], "scenes: train.precision: got 'half'. Input should be 'auto', 'float32' or 'bfloat16'."),
+        (["train.precision=half"],
+         "scenes: train.precision: got 'half'. Input should be 'auto', 'float32' or 'bfloat16'."),
         (["model.heads=2"], "scenes: model: heads: got 2 with attention 'scaled_dot', want 1 or multi_head."),
         (
             ["model.attention=multi_head", "model.heads=3"],
             "scenes: model: attention_size: got 128, want a multiple of heads = 3.",
         ),
-        (["tokenizer.dropout=0.1"], "scenes: tokenizer: dropout: got 0.1 with kind 'word', want 0 unless kind is subword."),
+        (["tokenizer.dropout=0.1"],
+         "scenes: tokenizer: dropout: got 0.1 with kind 'word', want 0 unless kind is subword."),
         (["model.tie=all"], "scenes: model.tie: got 'all', want 'output' or 'none' unless tokenizer.kind is subword."),
     ],
 )  # fmt: skip

@@ -86,6 +86,8 @@ def evaluate_run(
     evaluator = Evaluator(run, split, batch=batch, gold=_gold(run, split, alignments))
     done = []
     with bar() as progress:
+        reading = progress.add_task("reading references", total=len(evaluator.data), note="")
+        evaluator.read(tick=partial(_advance, progress, reading))
         for strategy in strategies:
             task = progress.add_task(str(strategy), total=len(evaluator.data), note="")
             done.append(evaluator.evaluate(strategy, tick=partial(_advance, progress, task)))

@@ -144,7 +144,7 @@ def _close(event: "Ended", session: "Session") -> bool:
 def show_results(session: "Session") -> None:
     """Score the test split with greedy search, print samples, draw attention, and say what to try next."""
     from regard.cli.evaluate import evaluate_run, print_scores
-    from regard.pictures.examples import save_examples
+    from regard.pictures.examples import EXAMPLES, save_examples
     from regard.search.strategy import Strategy
 
     run = session.run
@@ -152,5 +152,8 @@ def show_results(session: "Session") -> None:
     print_scores([evaluation])
     for translation, reference in list(zip(evaluation.translations, evaluation.references, strict=True))[:3]:
         say(f"\n  source      {translation.source}\n  translation {translation.text}\n  reference   {reference}")
-    pictures = save_examples(evaluation, session.corpus, run.examples)
-    say(f"\n{len(pictures)} attention diagrams in {run.examples}")
+    with bar() as progress:
+        task = progress.add_task("drawing", total=EXAMPLES, note="")
+        for _ in save_examples(evaluation, session.corpus, run.examples):
+            progress.advance(task)
+    say(f"\n{len(list(run.examples.glob('*.png')))} attention diagrams in {run.examples}")

@@ -1,6 +1,6 @@
 """From translations to diagrams, and a handful of them for a run's `examples` folder."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from regard.data.corpus import Corpus, Links
@@ -23,11 +23,10 @@ def diagram_of(
     return Diagram(source, tokens, translation.attention, links, reference)
 
 
-def save_examples(evaluation: Evaluation, corpus: Corpus, folder: Path, *, count: int = EXAMPLES) -> list[Path]:
+def save_examples(evaluation: Evaluation, corpus: Corpus, folder: Path, *, count: int = EXAMPLES) -> Iterator[Path]:
     """Draw translations of a split, short to long; gold links are outlined where the translation is the reference."""
     folder.mkdir(exist_ok=True)
     split = corpus[evaluation.split]
-    paths = []
     for row in _choose(evaluation.translations, count):
         translation, reference = evaluation.translations[row], split.targets[row]
         is_right = translation.text == reference
@@ -37,9 +36,9 @@ def save_examples(evaluation: Evaluation, corpus: Corpus, folder: Path, *, count
             links=split.links[row] if split.links is not None and is_right else None,
             reference="" if is_right else reference,
         )
-        paths.append(folder / f"{evaluation.split}-{row + 1:04d}.png")
-        save(draw_attention(diagram), paths[-1])
-    return paths
+        path = folder / f"{evaluation.split}-{row + 1:04d}.png"
+        save(draw_attention(diagram), path)
+        yield path
 
 
 def _choose(translations: Sequence[Translation], count: int) -> list[int]:
