@@ -22,7 +22,7 @@ from regard.search.strategy import Strategy
 from regard.translate import Tick, Translation, Translator
 
 EDGES = (5, 10, 15, 20, 30)
-"""Greatest source lengths, in words, of the buckets."""
+"""Greatest source lengths of the buckets, in the unit of the corpus: words or characters."""
 RESAMPLINGS_SEED = 1
 
 
@@ -111,7 +111,7 @@ class Evaluator:
         statistics = {m.name: m.statistics(*(columns[c] for c in m.takes)) for m in metrics}
         context = self._context(strategy)
         generator = np.random.default_rng(RESAMPLINGS_SEED)
-        lengths = buckets([len(t.words.source) for t in reading.references], EDGES)
+        lengths = buckets([self._length(t) for t in reading.references], EDGES)
         return Evaluation(
             split=self.split,
             search=str(strategy),
@@ -135,6 +135,9 @@ class Evaluator:
         if gold is not None:
             columns |= {"gold": gold, "links": [strongest_links(w) for w in columns["weights"]]}
         return Reading(tuple(references), columns)
+
+    def _length(self, translation: Translation) -> int:
+        return len(translation.source_tokens if self.corpus.unit == "character" else translation.words.source)
 
     def _weights(self, translation: Translation) -> np.ndarray[Any, Any]:
         """Return the mean attention of the heads in the unit that the corpus aligns."""

@@ -105,6 +105,22 @@ class Run:
             except json.JSONDecodeError:
                 continue
 
+    def last_event(self) -> dict[str, Any] | None:
+        """Return the last event of the log without reading all of it."""
+        log = self.path / "log.jsonl"
+        if not log.exists():
+            return None
+        with log.open("rb") as file:
+            file.seek(max(0, log.stat().st_size - 4096))
+            lines = file.read().splitlines()
+        for line in reversed(lines):
+            try:
+                found: dict[str, Any] = json.loads(line)
+            except ValueError:  # cut by a crash, or by the window
+                continue
+            return found
+        return None
+
     def epochs(self) -> list[dict[str, Any]]:
         """Return the last logged event of each epoch; one that was cut short by a crash is logged again."""
         return list({event["epoch"]: event for event in self.events() if event["event"] == "epoch"}.values())

@@ -15,6 +15,7 @@ COMMANDS = {
     "translate": "regard.cli.translate:translate",
     "evaluate": "regard.cli.evaluate:evaluate",
     "show": "regard.cli.show:show",
+    "compare": "regard.cli.compare:compare",
     "score": "regard.cli.score:score",
     "list": "regard.cli.list:list_parts",
     "data": "regard.cli.data:data",

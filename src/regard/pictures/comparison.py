@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from matplotlib.figure import Figure
 
+from regard.compare import Comparison
+from regard.parts import METRICS
 from regard.pictures.curves import Seed, draw_curves
 from regard.run import Run
 
@@ -22,3 +24,15 @@ def draw_learning(groups: Mapping[str, Sequence[Run]], *, title: str = "") -> Fi
 def _curve(run: Run, key: str) -> Seed:
     epochs = run.epochs()
     return [epoch["epoch"] for epoch in epochs], [epoch[key] for epoch in epochs]
+
+
+def draw_by_length(comparison: Comparison, *, title: str = "") -> Figure:
+    """Draw the score of each group by the length of the source: where there is no attention, long sentences suffer."""
+    metric = METRICS[comparison.metric]()
+    series = {
+        group.label: [(list(each), list(each.values())) for each in group.by_length(metric)]
+        for group in comparison.groups
+    }
+    unit = "words" if "bleu" in comparison.groups[0].quantities else "characters"
+    heading = f"{comparison.metric} ({metric.unit})" if metric.unit else comparison.metric
+    return draw_curves({heading: series}, x_label=f"length of the source ({unit})", title=title)

@@ -1,7 +1,8 @@
-"""How a notebook shows a translation and a run."""
+"""How a notebook shows a translation, a run and a comparison."""
 
 from html import escape
 
+from regard.compare import Comparison, table_rows
 from regard.metrics.base import Score
 from regard.pictures.comparison import draw_learning
 from regard.pictures.examples import diagram_of
@@ -33,6 +34,14 @@ def run_html(run: Run) -> str:
     if run.epochs():
         html += figure_to_html(draw_learning({run.path.name: [run]}), description="learning curves")
     return html
+
+
+def comparison_html(comparison: Comparison) -> str:
+    """Return the table, the verdict and the learning curves."""
+    head, *cells = table_rows(comparison)
+    verdict = "".join(f"<li>{escape(line)}</li>" for line in comparison.verdict())
+    curves = draw_learning({group.label: group.runs for group in comparison.groups})
+    return f"<ul>{verdict}</ul>\n{table(head, cells)}{figure_to_html(curves, description='learning curves')}"
 
 
 def score_row(score: Score) -> list[str]:
