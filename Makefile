@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: install demo test check docs bench clean
+.PHONY: install demo test check tutorial docs bench clean
 .DEFAULT_GOAL := install
 
 install: $(STAMP)
@@ -27,6 +27,9 @@ check: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/mkdocs build --strict --quiet --site-dir site
+
+tutorial: $(STAMP)
+	$(BIN)/python examples/tutorial.py
 
 docs: $(STAMP)
 	$(BIN)/mkdocs build --strict

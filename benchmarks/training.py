@@ -8,6 +8,7 @@ import json
 import platform
 import statistics
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
@@ -55,6 +56,7 @@ class Result:
 
 def regard_side(pairs: EncodedPairs, sizes: tuple[int, int]) -> Step:
     """Train as `regard train homework` does."""
+    keep_freed_memory()
     config = load_config("homework")
     torch.manual_seed(1)
     model = build_model(config.model, source_words=sizes[0], target_words=sizes[1])
@@ -87,6 +89,9 @@ def loop_side(pairs: EncodedPairs, sizes: tuple[int, int]) -> Step:
     return step
 
 
+SIDES = {"regard": regard_side, "loop": loop_side}
+
+
 def _forever(pairs: EncodedPairs, *, shuffled: bool) -> Iterator[np.ndarray]:
     epoch = 0
     while True:
@@ -95,21 +100,55 @@ def _forever(pairs: EncodedPairs, *, shuffled: bool) -> Iterator[np.ndarray]:
         epoch += 1
 
 
-def measure(sides: dict[str, Step], *, steps: int, rounds: int) -> list[Result]:
+class Side:
+    """One implementation in a process of its own, so that neither profits from the other's settings."""
+
+    def __init__(self, name: str, data: str) -> None:
+        command = [sys.executable, "-m", "benchmarks.training", "--side", name, "--data", data]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def speed(self, steps: int) -> float:
+        """Let it take some steps and return its target tokens a second."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(f"{steps}\n")
+        self.process.stdin.flush()
+        tokens, seconds = self.process.stdout.readline().split()
+        return int(tokens) / float(seconds)
+
+    def close(self) -> None:
+        """Let it end."""
+        self.process.communicate()
+
+
+def serve(name: str, data: str) -> None:
+    """Be a side: for every number of steps read, print tokens and seconds."""
+    train = corpus(data)["train"]
+    pair = TokenizerPair.train(load_config("homework").tokenizer, train.sources, train.targets)
+    pairs = EncodedPairs.of(pair.source.encode_all(train.sources), pair.target.encode_all(train.targets))
+    step = SIDES[name](pairs, (pair.source.size, pair.target.size))
+    for line in sys.stdin:
+        clock = time.perf_counter()
+        tokens = sum(step() for _ in range(int(line)))
+        print(tokens, time.perf_counter() - clock, flush=True)
+
+
+def measure(data: str, *, steps: int, rounds: int) -> list[Result]:
     """Let the sides take turns, so that whatever else the machine does hits them alike."""
-    for step in sides.values():
-        step()
+    sides = {name: Side(name, data) for name in SIDES}
     speeds: dict[str, list[float]] = {name: [] for name in sides}
-    for _ in range(rounds):
-        for name, step in sides.items():
-            clock = time.perf_counter()
-            tokens = sum(step() for _ in range(steps))
-            speeds[name].append(tokens / (time.perf_counter() - clock))
+    for number in range(rounds + 1):
+        for name, side in sides.items():
+            speed = side.speed(steps if number else 1)
+            if number:  # the first round warms up
+                speeds[name].append(speed)
+    for side in sides.values():
+        side.close()
     return [Result(name, values) for name, values in speeds.items()]
 
 
 def corpus(directory: str) -> Corpus:
-    """Multi30k where it is found, else the embedded scenes."""
+    """Return Multi30k, from a directory or where it is usually found."""
     options = [f"data.directory={json.dumps(directory)}"] if directory else []
     return load_corpus(load_config("homework", options).data)
 
@@ -119,14 +158,12 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=6)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--data", default="", help="directory of Multi30k")
+    parser.add_argument("--side", choices=list(SIDES), help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    keep_freed_memory()
-    train = corpus(arguments.data)["train"]
-    pair = TokenizerPair.train(load_config("homework").tokenizer, train.sources, train.targets)
-    pairs = EncodedPairs.of(pair.source.encode_all(train.sources), pair.target.encode_all(train.targets))
-    sizes = pair.source.size, pair.target.size
-    sides = {"regard": regard_side(pairs, sizes), "loop": loop_side(pairs, sizes)}
-    results = measure(sides, steps=arguments.steps, rounds=arguments.rounds)
+    if arguments.side:
+        serve(arguments.side, arguments.data)
+        return
+    results = measure(arguments.data, steps=arguments.steps, rounds=arguments.rounds)
     medians = {result.side: statistics.median(result.tokens_per_second) for result in results}
     for name, speed in medians.items():
         print(f"{name:<8} {speed:8.0f} target tokens/s")

@@ -1,9 +1,9 @@
 # %% [markdown]
 # # From one query to a translator
 #
-# Equation, class, picture: attention in the order in which it is understood. Every number and every picture on this page comes
-# from running `examples/tutorial.py`, which takes a few minutes on a laptop; the file opens as a notebook in editors that know
-# `# %%` cells.
+# Equation, class, picture: attention in the order in which it is understood. Every number and every picture on this
+# page comes from running `examples/tutorial.py`, which takes a few minutes on a laptop; the file opens as a notebook in
+# editors that know `# %%` cells.
 
 # %%
 import math
@@ -21,7 +21,8 @@ from regard.lab.experiments import Settings, average, copy, heads
 from regard.pictures.curves import draw_curves
 from regard.pictures.diagram import Diagram, draw_attention, draw_side_by_side
 
-OUT = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(mkdtemp(prefix="regard-tutorial-"))
+TEMPORARY = Path(mkdtemp(prefix="regard-tutorial-"))
+OUT = Path(sys.argv[1]) if len(sys.argv) > 1 else TEMPORARY
 OUT.mkdir(parents=True, exist_ok=True)
 
 
@@ -38,7 +39,8 @@ def show(figure: Figure, name: str) -> None:
 #
 #     alpha_i = softmax_i(q · k_i / √d)          a = Σ_j alpha_j v_j
 #
-# Four vectors serve as keys and as values here. The first and the third fit the query equally well and get the same weight.
+# Four vectors serve as keys and as values here. The first and the third fit the query equally well and get the same
+# weight.
 
 # %%
 output, weights = attend(QUERY, X, X)
@@ -73,8 +75,8 @@ print(averaging.sentences[1])
 # %% [markdown]
 # ## Why several heads
 #
-# Let the keys have random lengths. One query between two keys now swings from one to the other with every draw; two queries, one
-# for each key, hold still. This is the case for more than one head:
+# Let the keys have random lengths. One query between two keys now swings from one to the other with every draw; two
+# queries, one for each key, hold still. This is the case for more than one head:
 
 # %%
 two = heads(Settings())
@@ -84,8 +86,8 @@ print(two.sentences[0])
 # %% [markdown]
 # ## Every position asks
 #
-# In self-attention each row of `X` is projected to a query, a key and a value, in every head anew; the heads' answers are joined and
-# projected once more: `Z = [Z^1, ..., Z^N] W_O` with `Z^n = softmax(Q K' / √d) V`.
+# In self-attention each row of `X` is projected to a query, a key and a value, in every head anew; the heads' answers
+# are joined and projected once more: `Z = [Z^1, ..., Z^N] W_O` with `Z^n = softmax(Q K' / √d) V`.
 
 # %%
 _, maps = multi_head_self_attention(X, HEADS, W_O)
@@ -120,13 +122,14 @@ value, alpha = Attention(enc_hid_dim=3, dec_hid_dim=5, kq_dim=4)(torch.randn(2, 
 print("value", list(value.shape), "weights", list(alpha.shape), "sums", [round(s, 6) for s in alpha.sum(1).tolist()])
 
 # %% [markdown]
-# `regard check FILE.py` grades such a class from the outside: it finds out from the weights alone whether the score is a scaled dot
-# product of two projections, whatever the layers are called, and names the mistake if it is not. Here the scale is forgotten:
+# `regard check FILE.py` grades such a class from the outside: it finds out from the weights alone whether the score is
+# a scaled dot product of two projections, whatever the layers are called, and names the mistake if it is not. Here the
+# scale is forgotten:
 
 # %%
 from regard.course.check import check  # noqa: E402
 
-student = OUT / "student.py"
+student = TEMPORARY / "student.py"
 student.write_text(
     """import torch
 from torch import nn
@@ -150,9 +153,10 @@ print(f"{report.total} / {report.full} points:", report.findings[0].title)
 # %% [markdown]
 # ## A translator
 #
-# Now the whole: a bidirectional GRU reads a German sentence, a GRU writes the English one, and at every step attention says where to
-# look. `scenes` are made-up sentences with German word order and known word alignments. Three models, which differ in nothing but their
-# attention: none (all the decoder knows is one vector), mean (it looks everywhere alike), scaled dot.
+# Now the whole: a bidirectional GRU reads a German sentence, a GRU writes the English one, and at every step attention
+# says where to look. `scenes` are made-up sentences with German word order and known word alignments. Three models,
+# which differ in nothing but their attention: none (all the decoder knows is one vector), mean (it looks everywhere
+# alike), scaled dot.
 
 # %%
 from regard.config import load_config  # noqa: E402
@@ -160,8 +164,9 @@ from regard.training.events import EpochEnded  # noqa: E402
 from regard.training.session import Session  # noqa: E402
 
 SMALL = ["data.train=6000", "data.validation=300", "data.test=300", "model.embedding=96", "model.encoder_hidden=64"]
-SMALL += ["model.hidden=96", "model.attention_size=64", "model.readout=96", "train.batch=32", "train.epochs=10"]
-runs = Path(mkdtemp(prefix="regard-tutorial-runs-"))
+SMALL += ["model.hidden=96", "model.attention_size=64", "model.readout=96", "train.batch=32", "train.epochs=8"]
+runs = TEMPORARY / "runs"
+runs.mkdir()
 curves = {}
 for mechanism in ("none", "mean", "scaled_dot"):
     session = Session.begin(load_config("scenes", [*SMALL, f"model.attention={mechanism}"]), runs / mechanism)
@@ -191,7 +196,7 @@ for mechanism in ("mean", "scaled_dot"):
 show(draw_side_by_side(diagrams), "attention")
 
 # %% [markdown]
-# And it shows where a single vector is not enough: without attention, long sentences suffer first.
+# A single vector is not enough: without attention hardly a sentence of more than six words comes out right.
 
 # %%
 import numpy as np  # noqa: E402

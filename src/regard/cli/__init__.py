@@ -17,6 +17,8 @@ COMMANDS = {
     "show": "regard.cli.show:show",
     "compare": "regard.cli.compare:compare",
     "score": "regard.cli.score:score",
+    "lab": "regard.cli.lab:lab",
+    "check": "regard.cli.check:check",
     "list": "regard.cli.list:list_parts",
     "data": "regard.cli.data:data",
 }

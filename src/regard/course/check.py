@@ -104,7 +104,7 @@ def grade(
     """Load a submission through ``ask`` and judge its class."""
     reply = ask({"op": "load", "source": source, "name": report.file})
     if "error" in reply:
-        report.blame("interface", "exception", **reply["error"], when="")
+        report.blame("interface", "exception", **reply["error"])
         return
     classes, note = reply["ok"]["classes"], reply["ok"]["note"]
     if note:

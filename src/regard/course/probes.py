@@ -46,7 +46,7 @@ def depends_on_neighbours(student: Student) -> bool:
     other = e.clone()
     other[-1] += 1
     before, after = (student.log_weights(h, x)[:, :-1] for x in (e, other))
-    return not _same(before - before[:, :1], after - after[:, :1])
+    return bool(before.isfinite().all()) and not _same(before - before[:, :1], after - after[:, :1])
 
 
 def judge_projected(student: Student, report: Report, *, size: int, others: dict[str, int]) -> None:

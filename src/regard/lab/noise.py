@@ -21,7 +21,7 @@ Array = np.ndarray
 Query = Literal["clean", "noisy"]
 HALF_WIDTH = 9.0
 """Standard deviations to each side: what lies beyond has probability 1e-19."""
-POINTS = 601
+POINTS = 401
 
 
 @dataclass(frozen=True, slots=True)

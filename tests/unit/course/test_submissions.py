@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from regard.course import homework
 from regard.course.check import choose, grade, guess, read_source
 from regard.course.contracts import CONTRACTS
 from regard.course.desk import Desk
@@ -45,6 +46,7 @@ MISTAKES = {
     "multi_head_scale": "scale-wrong-size",
     "multi_head_view": "view",
     "multi_head_view_back": "view",
+    "no_attention": "constant",
     "no_projection": "no-projection",
     "no_softmax": "not-a-distribution",
     "numpy_detached": "not-differentiable",
@@ -99,6 +101,13 @@ def test_correct_styles_get_full_points(path: Path) -> None:
     report = judged(path.read_text())
     assert report.findings == []
     assert report.total == report.full == 20
+
+
+@pytest.mark.parametrize("name", ["SingleQueryScaledDotProductAttention", "DotProdAttention"])
+def test_our_own_classes_get_full_points(name: str) -> None:
+    report = judged(Path(homework.__file__ or "").read_text(), name=name)
+    assert report.findings == []
+    assert report.total == 20
 
 
 def test_a_loop_is_right_but_its_cost_is_told() -> None:
