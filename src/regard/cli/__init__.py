@@ -16,6 +16,7 @@ COMMANDS = {
     "evaluate": "regard.cli.evaluate:evaluate",
     "show": "regard.cli.show:show",
     "compare": "regard.cli.compare:compare",
+    "report": "regard.cli.report:report",
     "score": "regard.cli.score:score",
     "lab": "regard.cli.lab:lab",
     "check": "regard.cli.check:check",

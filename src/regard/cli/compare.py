@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -71,7 +72,7 @@ def compare(
     if all("=" not in word and Path(word).is_dir() for word in words):
         if attention or vary or folder:
             raise click.UsageError("--attention, --vary and --dir need an EXPERIMENT to train, not runs.")
-        runs = _given(words, beam, split)
+        runs = evaluated(words, beam, split)
     else:
         axes = ([f"model.attention={attention}"] if attention else []) + list(vary)
         runs, failures = _trained(words, axes, seeds=seeds, jobs=jobs, folder=folder, beam=beam, split=split)
@@ -85,7 +86,8 @@ def compare(
         raise RegardError(f"{len(failures)} runs are missing from the table; the same command tries again:{told}")
 
 
-def _given(words: tuple[str, ...], beam: int, split: str) -> "list[Run]":
+def evaluated(words: Sequence[str], beam: int, split: str) -> "list[Run]":
+    """Open runs and the runs of comparisons; evaluate those that lack the evaluation."""
     from regard.cli.evaluate import evaluate_run
     from regard.search.strategy import Strategy
     from regard.training.grid import runs_of
