@@ -101,14 +101,16 @@ class Fleet:
     def _table(self, waiting: set[int]) -> Table:
         table = Table("run", "state", "epoch", "done", "loss", box=None)
         for index, cell in enumerate(self.cells):
-            state = "failed" if index in self.failed else "running" if index in self.running else "done"
             event = (Run(cell.path).last_event() if cell.path.exists() else None) or {}
+            is_over = event.get("event") == "ended"
+            at_work = "scoring" if is_over else "training"
+            state = "failed" if index in self.failed else at_work if index in self.running else "done"
             loss = event.get("validation_nats_per_token", event.get("nats_per_token"))
-            share = 1.0 if event.get("event") == "ended" else event.get("progress")
+            share = 1.0 if is_over else event.get("progress")
             table.add_row(
                 cell.path.name,
                 "waiting" if index in waiting else state,
-                str(event.get("epoch", "")),
+                "" if is_over else str(event.get("epoch", "")),
                 "" if share is None else f"{share:.0%}",
                 "" if loss is None else f"{loss:.3f}",
             )
