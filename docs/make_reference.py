@@ -31,7 +31,7 @@ def _table(head: tuple[str, str], rows: dict[str, str]) -> str:
 
 
 def _help(name: str) -> str:
-    context = click.Context(main, info_name="regard", **main.context_settings)
+    context = click.Context(main, info_name="regard", help_option_names=["-h", "--help"])
     command = main.get_command(context, name)
     assert command is not None
     own = click.Context(command, info_name=name, parent=context, terminal_width=100, max_content_width=100)

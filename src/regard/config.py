@@ -131,7 +131,7 @@ class ModelConfig(Frozen):
 class TrainConfig(Frozen):
     """How the network is trained."""
 
-    seed: NonNegativeInt = 1
+    seed: Annotated[int, Field(ge=0, lt=2**63)] = 1
     """Seed of the weights, the batches and the dropout."""
     epochs: PositiveInt = 10
     """Passes over the training data."""

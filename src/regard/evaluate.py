@@ -82,6 +82,11 @@ class Evaluator:
         self.split = split
         self.batch = batch
         self.corpus = load_corpus(run.config.data)
+        if self.corpus.sha256 != run.description["corpus_sha256"]:
+            raise RegardError(
+                f"{run.path}: the corpus has changed since this run was trained (sha256 {self.corpus.sha256[:8]}, want "
+                f"{run.description['corpus_sha256'][:8]}); what is tested may have been trained on. Train a new run."
+            )
         self.data: Split = self.corpus[split]
         if not len(self.data):
             raise RegardError(f"{run.path}: split '{split}' has no pairs, want at least 1.")
@@ -114,7 +119,7 @@ class Evaluator:
         lengths = buckets([self._length(t) for t in reading.references], EDGES)
         return Evaluation(
             split=self.split,
-            search=str(strategy),
+            search="-".join(filter(None, (str(strategy), self._gold_name()))),
             scores={m.name: m.score(statistics[m.name], context=context, generator=generator) for m in metrics},
             by_length={m.name: m.score_buckets(statistics[m.name], lengths, context=context) for m in metrics},
             seconds=seconds,
@@ -147,12 +152,19 @@ class Evaluator:
 
     def _columns(self, translations: list[Translation]) -> dict[str, Sequence[Any]]:
         columns: dict[str, Sequence[Any]] = {
-            "hypothesis_tokens": [t.tokens for t in translations],
+            "hypothesis_tokens": [tuple(self.translator.tokenizers.target.tokens(t.text)) for t in translations],
             "reference_tokens": [t.tokens for t in self.read().references],
         }
         if self.corpus.unit == "word":  # BLEU and its like count words; strings of letters have none
             columns |= {"hypothesis": [t.text for t in translations], "reference": self.data.targets}
         return columns
+
+    def _gold_name(self) -> str | None:
+        """Tell alignments given by the user from the corpus's own: their scores do not compare."""
+        if self._gold is None:
+            return None
+        lines = "\n".join(map(str, self._gold))
+        return f"given-{hashlib.sha256(lines.encode()).hexdigest()[:8]}"
 
     def _context(self, strategy: Strategy) -> Signature:
         config = self.run.config
@@ -161,6 +173,7 @@ class Evaluator:
             corpus=f"{self.corpus.name}-{self.corpus.sha256[:8]}",
             search=str(strategy),
             tokens=f"{config.tokenizer.kind}-{_fingerprint(self.translator.tokenizers.target)}",
+            gold=self._gold_name(),
             seed=config.train.seed,
             regard=regard.__version__,
         )

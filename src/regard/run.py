@@ -36,8 +36,11 @@ class Run:
     def create(cls, path: Path, config: Config, tokenizers: TokenizerPair, *, corpus_sha256: str) -> "Run":
         """Make the directory whole or not at all; refuse one that exists."""
         cls.refuse_existing(path)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        making = Path(tempfile.mkdtemp(prefix=f".{path.name}-", dir=path.parent))
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            making = Path(tempfile.mkdtemp(prefix=f".{path.name}-", dir=path.parent))
+        except OSError as error:
+            raise RegardError(f"{path}: cannot be made ({error.strerror}).") from None
         try:
             making.chmod(0o755)
             _write_json(making / "config.json", config.model_dump(mode="json"))

@@ -215,7 +215,7 @@ class Translator:
         tokens = tokenizer.pieces(found.words)
         if unknown == "replace":
             for place, position in unknown_positions(found).items():
-                tokens[place] = source_tokens[position]
+                tokens[place] = source_tokens[position] if position < len(source_tokens) else tokens[place]
         return Translation(
             source=text,
             source_tokens=source_tokens,

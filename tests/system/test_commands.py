@@ -170,7 +170,7 @@ def test_a_training_that_diverges_says_so_and_keeps_nothing_broken(tmp_path: Pat
     path = tmp_path / "wild"
     result = call("train", "reverse", *SMALL, "train.learning_rate=1e30", "train.clip=0", "--run", str(path))
     assert result.exit_code == 1
-    assert "is not a number; the last good checkpoint is kept. Try a lower train.learning_rate." in result.stderr
+    assert "is not a number; what was stored before is kept. Try a lower train.learning_rate." in result.stderr
     assert Run.open(path).description["status"] == "diverged"
 
 

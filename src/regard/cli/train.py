@@ -138,7 +138,7 @@ def _close(event: "Ended", session: "Session") -> bool:
         say(f"stopped at step {event.step}; go on with: regard resume {path}")
     elif event.reason == "diverged":
         raise RegardError(
-            f"{path}: the loss at step {event.step + 1} is not a number; the last good checkpoint is kept. "
+            f"{path}: the loss after step {event.step} is not a number; what was stored before is kept. "
             "Try a lower train.learning_rate."
         )
     elif event.reason == "patience":

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
 import click
 
@@ -72,6 +72,7 @@ def translate(
     from regard.search import Sampling
     from regard.translate import load
 
+    file = None if file == Path("-") else file
     sampling = Sampling(temperature, top_k, top_p) if sample else None
     width = 1 if sample else max(beam, n_best) if beam >= 1 else beam
     strategy = strategy_for(search, width=width, n_best=n_best, sampling=sampling, seed=seed)
@@ -143,12 +144,20 @@ def _arriving(lines: Iterator[str]) -> Iterator[list[str]]:
 def _lines(file: Path | None) -> Iterator[str]:
     from regard.data.lines import decoded, lines_of
 
-    return lines_of(file) if file else decoded(sys.stdin.buffer, "standard input")
+    return lines_of(file) if file else decoded(_standard_input(), "standard input")
+
+
+def _standard_input() -> BinaryIO:
+    """Open standard input anew: a reader thread must not hold the lock of sys.stdin when the program is interrupted."""
+    try:
+        return os.fdopen(os.dup(sys.stdin.fileno()), "rb")
+    except OSError:  # not a file, as in tests
+        return sys.stdin.buffer
 
 
 def _count(file: Path | None) -> int | None:
     """Count the lines of a file for the progress bar; a pipe's length is not known."""
-    if file is None:
+    if file is None or not file.is_file() or not sys.stderr.isatty():
         return None
     from regard.data.lines import lines_of
 
@@ -161,12 +170,17 @@ def _sink(path: Path | None) -> Iterator[IO[str] | None]:
     if path is None:
         yield None
         return
-    partial = path.with_name(path.name + ".partial")
+    is_special = path.exists() and not path.is_file()  # a pipe or a device is written to, never replaced
+    partial = path if is_special else path.with_name(path.name + ".partial")
     try:
-        with partial.open("w", encoding="utf-8") as file:
-            yield file
-        os.replace(partial, path)
+        file = partial.open("w", encoding="utf-8")
     except OSError as error:
         raise RegardError(f"{path}: cannot be written ({error.strerror}).") from None
+    try:
+        with file:
+            yield file
+        if not is_special:
+            os.replace(partial, path)
     finally:
-        partial.unlink(missing_ok=True)
+        if not is_special:
+            partial.unlink(missing_ok=True)

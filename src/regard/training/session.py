@@ -11,6 +11,7 @@ from regard.config import Config
 from regard.data.batches import EncodedPairs
 from regard.data.corpus import Corpus, Split, load_corpus
 from regard.data.tokenizers import Tokenizer, TokenizerPair
+from regard.device import choose_device
 from regard.errors import RegardError
 from regard.models.build import build_model
 from regard.run import Run
@@ -75,6 +76,8 @@ class Session:
         corpus = load_corpus(config.data)
         train = corpus["train"]
         tokenizers = TokenizerPair.train(config.tokenizer, train.sources, train.targets)
+        build_model(config.model, source_words=tokenizers.source.size, target_words=tokenizers.target.size)
+        choose_device(config.train.device)  # what cannot work must not leave a directory behind
         run = Run.create(path, config, tokenizers, corpus_sha256=corpus.sha256)
         return cls(run, corpus, should_stop=should_stop)
 

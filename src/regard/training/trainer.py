@@ -14,6 +14,7 @@ import torch
 from regard.config import TrainConfig
 from regard.data.batches import Batch, EncodedPairs, Ints, plan
 from regard.device import choose_device, choose_precision, keep_freed_memory
+from regard.errors import RegardError
 from regard.models.scoring import autocast, read_batch, token_log_probs
 from regard.models.seq2seq import Seq2Seq
 from regard.training.events import Began, Ended, EpochEnded, Event, Stepped
@@ -102,11 +103,10 @@ class Trainer:
         if self.progress.step == 0:
             torch.manual_seed(self.config.seed)
         yield self._began()
-        while not self.progress.end:
+        reason = self.progress.end  # a training killed after its last checkpoint has only to say so
+        while not reason:
             reason = yield from self._epoch()
-            if reason:
-                yield Ended(reason, self.progress.epoch, self.progress.step, self.progress.seconds)
-                return
+        yield Ended(reason, self.progress.epoch, self.progress.step, self.progress.seconds)
 
     def weights(self) -> dict[str, Tensor]:
         """Return the weights to evaluate and keep: the average where there is one."""
@@ -143,6 +143,9 @@ class Trainer:
     def _began(self) -> Began:
         pairs = self.data.epoch(self.progress.epoch)
         rows = pairs.within(self.config.max_length)
+        if not len(rows):
+            longest = self.config.max_length
+            raise RegardError(f"train.max_length: got {longest}, which leaves none of the {len(pairs)} training pairs.")
         return Began(
             step=self.progress.step,
             epoch=self.progress.epoch,
@@ -191,7 +194,10 @@ class Trainer:
                 break
             if self.should_stop():
                 return "interrupted"
-        yield self._end_epoch(len(batches))
+        ended = self._end_epoch(len(batches))
+        if not math.isfinite(ended.validation_nats_per_token):
+            return "diverged"
+        yield ended
         return at.end or ("interrupted" if self.should_stop() else "")
 
     def _share_done(self, batches: int) -> float:
@@ -225,8 +231,10 @@ class Trainer:
         if not math.isfinite(value):
             return value, len(targets)
         (loss / len(targets)).backward()
-        if self.config.clip:
-            torch.nn.utils.clip_grad_norm_(self.parameters, self.config.clip, foreach=True)
+        largest = self.config.clip or math.inf
+        norm = torch.nn.utils.clip_grad_norm_(self.parameters, largest, foreach=True)
+        if not norm.isfinite():
+            return math.nan, len(targets)
         for group in self.optimizer.param_groups:
             group["lr"] = learning_rate
         self.optimizer.step()
