@@ -12,6 +12,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from regard.attention.base import Attended, Attention, Source
+    from regard.compare import Comparison, compare_runs
     from regard.config import Config, load_config
     from regard.data.corpus import Corpus, load_corpus
     from regard.errors import RegardError
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 _PLACES = {
     "Attended": "regard.attention.base",
     "Attention": "regard.attention.base",
+    "Comparison": "regard.compare",
     "Config": "regard.config",
     "Corpus": "regard.data.corpus",
     "Evaluation": "regard.evaluate",
@@ -42,6 +44,7 @@ _PLACES = {
     "beam": "regard.search",
     "build_attention": "regard.models.build",
     "build_model": "regard.models.build",
+    "compare_runs": "regard.compare",
     "greedy": "regard.search",
     "load": "regard.translate",
     "load_config": "regard.config",
@@ -53,6 +56,7 @@ _PLACES = {
 __all__ = [
     "Attended",
     "Attention",
+    "Comparison",
     "Config",
     "Corpus",
     "Evaluation",
@@ -68,6 +72,7 @@ __all__ = [
     "beam",
     "build_attention",
     "build_model",
+    "compare_runs",
     "greedy",
     "load",
     "load_config",

@@ -22,7 +22,7 @@ from regard.search.strategy import Strategy
 from regard.translate import Tick, Translation, Translator
 
 EDGES = (5, 10, 15, 20, 30)
-"""Greatest source lengths, in words, of the buckets."""
+"""Greatest source lengths of the buckets, in the unit of the corpus: words or characters."""
 RESAMPLINGS_SEED = 1
 
 

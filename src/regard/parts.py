@@ -96,6 +96,16 @@ METRICS: Registry[Any] = Registry(
     },
 )
 
+DISPLAYS: Registry[Any] = Registry(
+    "display",
+    {
+        "Translation": "regard.pictures.notebook:translation_html",
+        "Run": "regard.pictures.notebook:run_html",
+        "Comparison": "regard.pictures.notebook:comparison_html",
+    },
+)
+"""How a notebook shows a value: found here by name, since what is shown must not import what draws it."""
+
 ALL: dict[str, Registry[Any]] = {
     "corpora": CORPORA,
     "tokenizers": TOKENIZERS,

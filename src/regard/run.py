@@ -16,6 +16,7 @@ import regard
 from regard.config import Config, resolve
 from regard.data.tokenizers import TokenizerPair
 from regard.errors import RegardError
+from regard.parts import DISPLAYS
 
 if TYPE_CHECKING:
     from regard.models.seq2seq import Seq2Seq
@@ -71,6 +72,9 @@ class Run:
             raise RegardError(f"{path}: format {found!r}, but regard {regard.__version__} reads format {FORMAT}.")
         return run
 
+    def _repr_html_(self) -> str:
+        return str(DISPLAYS["Run"](self))
+
     @property
     def description(self) -> dict[str, Any]:
         """Format, versions, seed, corpus and status."""
@@ -103,6 +107,26 @@ class Run:
                 yield json.loads(line)
             except json.JSONDecodeError:
                 continue
+
+    def last_event(self) -> dict[str, Any] | None:
+        """Return the last event of the log without reading all of it."""
+        log = self.path / "log.jsonl"
+        if not log.exists():
+            return None
+        with log.open("rb") as file:
+            file.seek(max(0, log.stat().st_size - 4096))
+            lines = file.read().splitlines()
+        for line in reversed(lines):
+            try:
+                found: dict[str, Any] = json.loads(line)
+            except ValueError:  # cut by a crash, or by the window
+                continue
+            return found
+        return None
+
+    def epochs(self) -> list[dict[str, Any]]:
+        """Return the last logged event of each epoch; one that was cut short by a crash is logged again."""
+        return list({event["epoch"]: event for event in self.events() if event["event"] == "epoch"}.values())
 
     def save_weights(self, weights: "Mapping[str, Tensor]", name: str = "best", **metadata: str) -> None:
         """Store tensors as NAME.safetensors, atomically."""

@@ -19,6 +19,7 @@ from regard.errors import RegardError
 from regard.metrics.alignment import join_pieces
 from regard.models.scoring import token_log_probs
 from regard.models.seq2seq import Seq2Seq
+from regard.parts import DISPLAYS
 from regard.run import Run
 from regard.search import Ensemble, Hypothesis, Recorder, Sources, unknown_positions
 from regard.search.strategy import Strategy
@@ -85,6 +86,9 @@ class Translation:
             "source_tokens": list(self.source_tokens),
             "translations": [one._as_alternative() for one in (self, *self.alternatives)],
         }
+
+    def _repr_html_(self) -> str:
+        return str(DISPLAYS["Translation"](self))
 
     def _as_alternative(self) -> dict[str, Any]:
         return {

@@ -40,6 +40,11 @@ def train(experiment: str, overrides: tuple[str, ...], path: Path | None) -> Non
 @click.argument("run", type=click.Path(path_type=Path))
 def resume(run: Path) -> None:
     """Go on with an interrupted training; it ends with the same weights as an uninterrupted one."""
+    resume_run(run)
+
+
+def resume_run(run: Path) -> None:
+    """Train to the end from the last checkpoint, then score and draw."""
     from regard.run import Run
     from regard.training.session import Session
 

@@ -60,6 +60,15 @@ class Diagram:
             maps = {f"head {number}": head for number, head in enumerate(self.weights, start=1)}
         return [Panel(self.source, self.target, weights, self.links, title) for title, weights in maps.items()]
 
+    def split(self, heads: Literal["mean", "all"]) -> list["Diagram"]:
+        """Return one diagram for the average of the heads, or one for each, for what draws a single map."""
+        panels = self.panels(heads)
+        titles = [" · ".join(filter(None, (self.title, panel.title))) for panel in panels]
+        return [
+            Diagram(self.source, self.target, panel.weights, self.links, self.reference, title)
+            for panel, title in zip(panels, titles, strict=True)
+        ]
+
 
 def draw_attention(diagram: Diagram, *, heads: Literal["mean", "all"] = "mean") -> Figure:
     """Draw one diagram: its heads averaged, or all of them side by side."""

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterable, Sequence
 from html import escape
 from importlib.resources import files
 
@@ -26,15 +27,27 @@ def figure_to_html(figure: Figure, *, description: str = "") -> str:
     return svg.replace("<svg", f'<svg style="max-width: 100%; height: auto; background: white"{label}', 1)
 
 
-def attention_html(diagram: Diagram) -> str:
-    """Return a complete page with one interactive diagram; it needs no network."""
+def page(body: str, *, title: str, head: str = "") -> str:
+    """Return a complete page, which needs no network."""
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n'
-        f"<title>{escape(diagram.title or 'attention')}</title>\n{attention_assets()}"
-        f"</head>\n<body>\n{attention_fragment(diagram)}</body>\n</html>\n"
+        f"<title>{escape(title)}</title>\n{head}</head>\n<body>\n{body}</body>\n</html>\n"
     )
+
+
+def attention_html(*diagrams: Diagram) -> str:
+    """Return a complete page with interactive diagrams."""
+    title = next((each.title for each in diagrams if each.title), "attention")
+    return page("".join(map(attention_fragment, diagrams)), title=title, head=attention_assets())
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table of texts."""
+    lines = [f"<tr>{''.join(f'<th>{escape(cell)}</th>' for cell in head)}</tr>"]
+    lines += [f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows]
+    return "<table>\n" + "\n".join(lines) + "\n</table>\n"
 
 
 def attention_assets() -> str:

@@ -4,8 +4,9 @@ Column words stand upright above their columns; those of a script that must not 
 numbered instead, in the order of reading. A sentence wider than the terminal continues in further blocks.
 """
 
+import math
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from matplotlib import colormaps
@@ -13,9 +14,11 @@ from rich.cells import cell_len, set_cell_size
 from rich.console import Console, ConsoleOptions
 from rich.style import Style
 from rich.text import Text
+from rich.tree import Tree
 
 from regard.pictures.colours import ATTENTION, luminance
 from regard.pictures.diagram import Diagram
+from regard.pictures.tree import Node
 
 TALLEST = 14  # letters of an upright word
 _SCALE = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -69,6 +72,32 @@ class TerminalDiagram:
         yield key
         if self.diagram.reference:
             yield Text.assemble(("reference ", "dim"), _plain(self.diagram.reference))
+
+
+def terminal_tree(nodes: Sequence[Node]) -> Tree:
+    """Return the kept hypotheses of a search as a rich tree: a branch leaves the line above it at the step it names."""
+    children: dict[int | None, list[Node]] = {}
+    for node in sorted(nodes, key=lambda node: (not node.is_on_best_path, node.rank)):
+        if node.is_kept:
+            children.setdefault(node.parent, []).append(node)
+    (start,) = children[None]
+    tree = Tree(Text("start"), guide_style="dim")
+    waiting = [(tree, child) for child in children.get(start.id, ())]
+    for branch, node in waiting:  # grows while it is read
+        line, others = [node], []
+        while after := children.get(line[-1].id):
+            line.append(after[0])
+            others += after[1:]
+        limb = branch.add(Text(f"{node.step}: ", style="dim") + Text("  ").join(map(_branch, line)))
+        waiting += [(limb, other) for other in others]
+    return tree
+
+
+def _branch(node: Node) -> Text:
+    style = "bold" if node.is_on_best_path else ""
+    mark = "*" if node.is_on_best_path else ""
+    end = f" [{node.reason}]" if node.reason else ""
+    return Text.assemble((mark + _plain(node.text), style), (f" {math.exp(node.log_prob):.2f}{end}", "dim"))
 
 
 def _stub(cells: int, width: int) -> int:

@@ -63,6 +63,12 @@ def nodes_of(tree: Tree, texts: Callable[[int], str], *, best: Sequence[int]) ->
     return [start, *(_node(each, texts(each.token), is_best=each.id in path) for each in tree.expansions)]
 
 
+def best_of(tree: Tree, score: float) -> tuple[int, ...]:
+    """Return the tokens of the hypothesis that ended with this score."""
+    ended = [(abs(each.score - score), each.id) for each in tree.expansions if each.score is not None]
+    return tree.tokens(tree.expansions[min(ended)[1]])
+
+
 def _node(each: Expansion, text: str, *, is_best: bool) -> Node:
     # A full beam is the usual fate, which the dashes show; an ending is worth its normalised score.
     reason = "" if each.fate in {KEPT, BEAM_FULL} else each.fate

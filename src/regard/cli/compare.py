@@ -1,0 +1,200 @@
+"""`regard compare`."""
+
+import csv
+import io
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from regard.cli.terminal import say
+from regard.errors import RegardError
+
+if TYPE_CHECKING:
+    from regard.compare import Comparison
+    from regard.run import Run
+
+Form = Literal["text", "json", "csv", "markdown", "latex"]
+
+
+@click.command()
+@click.argument("words", nargs=-1, required=True, metavar="EXPERIMENT [KEY=VALUE]... | RUN...")
+@click.option(
+    "--attention", metavar="NAME,...", help="Mechanisms to compare; short for --vary model.attention=NAME,..."
+)
+@click.option("--vary", multiple=True, metavar="KEY=VALUE,...", help="Values of any key; several --vary make a grid.")
+@click.option("--seeds", type=click.IntRange(1), default=3, show_default=True, help="Trainings of each combination.")
+@click.option("--jobs", type=click.IntRange(1), help="Trainings at a time; default: one on each core.")
+@click.option(
+    "--dir", "folder", type=click.Path(path_type=Path), help="Where the runs go; default: runs/compare-EXPERIMENT."
+)
+@click.option(
+    "--beam", type=click.IntRange(1), default=1, show_default=True, metavar="WIDTH", help="1 is greedy search."
+)
+@click.option("--split", default="test", show_default=True, help="Which part of the corpus.")
+@click.option("--metric", help="Score of the verdict; default: BLEU, or token accuracy for strings.")
+@click.option(
+    "--curves",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Draw the losses by epoch to FILE.png, .svg or .pdf.",
+)
+@click.option("--by-length", type=click.Path(path_type=Path), metavar="FILE", help="Draw the score by source length.")
+@click.option("--json", "form", flag_value="json", help="Print everything as JSON.")
+@click.option("--csv", "form", flag_value="csv", help="Print the table as CSV.")
+@click.option("--markdown", "form", flag_value="markdown", help="Print tables and verdict as Markdown.")
+@click.option("--latex", "form", flag_value="latex", help="Print the table as LaTeX (booktabs).")
+def compare(
+    words: tuple[str, ...],
+    attention: str | None,
+    vary: tuple[str, ...],
+    seeds: int,
+    jobs: int | None,
+    folder: Path | None,
+    beam: int,
+    split: str,
+    metric: str | None,
+    curves: Path | None,
+    by_length: Path | None,
+    form: Form | None,
+) -> None:  # fmt: skip
+    """Compare mechanisms, or any settings, over several seeds: train what is missing, read what is there.
+
+    The same command again goes on where it was stopped. With run directories, these are compared as they are.
+    """
+    from regard.compare import compare_runs
+    from regard.search.strategy import Strategy
+
+    failures: dict[Path, str] = {}
+    if all("=" not in word and Path(word).is_dir() for word in words):
+        if attention or vary or folder:
+            raise click.UsageError("--attention, --vary and --dir need an EXPERIMENT to train, not runs.")
+        runs = evaluated(words, beam, split)
+    else:
+        axes = ([f"model.attention={attention}"] if attention else []) + list(vary)
+        runs, failures = _trained(words, axes, seeds=seeds, jobs=jobs, folder=folder, beam=beam, split=split)
+    found = compare_runs(runs, evaluation=f"{split}-{Strategy(width=beam)}", metric=metric)
+    click.echo(FORMS[form or "text"](found), nl=False)
+    for note in found.notes:
+        say(note)
+    _draw(found, curves, by_length)
+    if failures:
+        told = "".join(f"\n{path}: {why}" for path, why in failures.items())
+        raise RegardError(f"{len(failures)} runs are missing from the table; the same command tries again:{told}")
+
+
+def evaluated(words: Sequence[str], beam: int, split: str) -> "list[Run]":
+    """Open runs and the runs of comparisons; evaluate those that lack the evaluation."""
+    from regard.cli.evaluate import evaluate_run
+    from regard.search.strategy import Strategy
+    from regard.training.grid import runs_of
+
+    runs = [run for word in words for run in runs_of(Path(word))]
+    strategy = Strategy(width=beam)
+    for run in runs:
+        if f"{split}-{strategy}" not in run.evaluations():
+            say(f"evaluating {run.path}")
+            evaluate_run(run, split, [strategy])
+    return runs
+
+
+def _trained(
+    words: tuple[str, ...], axes: list[str], *, seeds: int, jobs: int | None, folder: Path | None, beam: int, split: str
+) -> "tuple[list[Run], dict[Path, str]]":
+    from regard.cli.fleet import Fleet, cores
+    from regard.data.corpus import load_corpus
+    from regard.run import Run
+    from regard.search.strategy import Strategy
+    from regard.training.grid import Grid, parse_axes
+
+    experiment, *overrides = words
+    grid = Grid(experiment, tuple(overrides), parse_axes(axes), seeds)
+    folder = folder or Path("runs") / f"compare-{Path(experiment).stem}"
+    cells = grid.cells(folder)
+    name = f"{split}-{Strategy(width=beam)}"
+    missing = [cell for cell in cells if not cell.is_trained() or name not in Run(cell.path).evaluations()]
+    grid.save(folder)
+    failures: dict[Path, str] = {}
+    if missing:
+        say(f"{len(cells)} runs in {folder}: {len(cells) - len(missing)} there, {len(missing)} to do")
+        load_corpus(missing[0].config.data)[split]  # a download or a mistake is better found once than in every process
+        try:
+            failures = Fleet(missing, min(jobs or cores(), len(missing)), beam, split).run()
+        except KeyboardInterrupt:
+            say("stopped; the same command goes on from here")
+            raise SystemExit(130) from None
+    return [Run.open(cell.path) for cell in cells if cell.path not in failures], failures
+
+
+def _draw(found: "Comparison", curves: Path | None, by_length: Path | None) -> None:
+    if not curves and not by_length:
+        return
+    from regard.pictures.comparison import draw_by_length, draw_learning
+    from regard.pictures.files import save
+
+    if curves:
+        save(draw_learning({group.label: group.runs for group in found.groups}), curves)
+        say(f"drawn in {curves}")
+    if by_length:
+        save(draw_by_length(found), by_length)
+        say(f"drawn in {by_length}")
+
+
+def _text(found: "Comparison") -> str:
+    from regard.cli.evaluate import columns
+    from regard.compare import pair_rows, table_rows
+
+    parts = [columns(table_rows(found))]
+    if found.pairs:
+        parts += [f"{found.metric}, {found.signature}\n" + columns(pair_rows(found)), "\n".join(found.verdict())]
+    return "\n\n".join(parts) + "\n"
+
+
+def _json(found: "Comparison") -> str:
+    return json.dumps(found.to_json(), ensure_ascii=False, indent=1) + "\n"
+
+
+def _csv(found: "Comparison") -> str:
+    from regard.compare import HEAD
+
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(HEAD)
+    for name, label, seeds, values in found.rows():
+        writer.writerow([name, label, seeds, *("" if math.isnan(value) else repr(value) for value in values)])
+    return out.getvalue()
+
+
+def _markdown(found: "Comparison") -> str:
+    from regard.compare import pair_rows, table_rows
+
+    parts = [_pipes(table_rows(found))]
+    if found.pairs:
+        parts += [f"`{found.metric}` with `{found.signature}`:", _pipes(pair_rows(found))]
+        parts += ["\n".join(f"- {line}" for line in found.verdict())]
+    return "\n\n".join(parts) + "\n"
+
+
+def _pipes(rows: list[list[str]]) -> str:
+    lines = ["| " + " | ".join(cell.replace("|", r"\|") for cell in row) + " |" for row in rows]
+    return "\n".join([lines[0], "|" + "---|" * len(rows[0]), *lines[1:]])
+
+
+def _latex(found: "Comparison") -> str:
+    from regard.compare import table_rows
+
+    head, *rows = [" & ".join(map(_escaped, row)) + r" \\" for row in table_rows(found)]
+    lines = [r"\begin{tabular}{llrrrrrr}", r"\toprule", head, r"\midrule", *rows, r"\bottomrule", r"\end{tabular}"]
+    return "\n".join(lines) + "\n"
+
+
+def _escaped(text: str) -> str:
+    for mark in "_%&#$":
+        text = text.replace(mark, "\\" + mark)
+    return text.replace("–", "--")
+
+
+FORMS = {"text": _text, "json": _json, "csv": _csv, "markdown": _markdown, "latex": _latex}

@@ -1,0 +1,40 @@
+"""`regard report`."""
+
+from pathlib import Path
+
+import click
+
+from regard.cli.terminal import say
+from regard.errors import RegardError
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUN|COMPARISON...")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    default="report.html",
+    show_default=True,
+    metavar="FILE",
+    help="File to write.",
+)
+@click.option(
+    "--beam", type=click.IntRange(1), default=1, show_default=True, metavar="WIDTH", help="1 is greedy search."
+)
+@click.option("--split", default="test", show_default=True, help="Which part of the corpus.")
+@click.option("--metric", help="Score to sort sentences by; default: BLEU, or token accuracy for strings.")
+def report(paths: tuple[Path, ...], output: Path, beam: int, split: str, metric: str | None) -> None:  # fmt: skip
+    """Write all about a run or a comparison into one HTML file, which needs no network and prints well."""
+    from regard.cli.compare import evaluated
+    from regard.pictures.files import write
+    from regard.report import report as write_report
+    from regard.search.strategy import Strategy
+
+    if output.suffix.lower() not in (".html", ".htm"):
+        raise RegardError(f"-o: got '{output.name}', want a name that ends in .html.")
+    runs = evaluated([str(path) for path in paths], beam, split)
+    title = " · ".join(path.resolve().name for path in paths)
+    html = write_report(runs, title=title, split=split, strategy=Strategy(width=beam), metric=metric)
+    write(output, html.encode())
+    say(f"written to {output}")

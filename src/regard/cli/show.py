@@ -1,0 +1,175 @@
+"""`regard show`."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from regard.cli.terminal import say
+from regard.errors import RegardError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from regard.pictures.diagram import Diagram
+    from regard.pictures.tree import Node
+    from regard.run import Run
+
+Heads = Literal["mean", "all"]
+SUFFIXES = (".png", ".svg", ".pdf", ".html")
+
+
+@click.command()
+@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("sentence", default="-")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Draw to FILE.png, .svg, .pdf or .html instead of the terminal.",
+)
+@click.option("--beam", type=int, default=5, show_default=True, metavar="WIDTH", help="Beam width; 1 is greedy search.")
+@click.option(
+    "--against",
+    "others",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="RUN",
+    help="Another model on the same sentence, side by side. May be repeated.",
+)
+@click.option(
+    "--heads",
+    type=click.Choice(["mean", "all"]),
+    default="mean",
+    show_default=True,
+    help="Average the heads, or show each.",
+)
+@click.option("--tokens", is_flag=True, help="Show word pieces as they are, not joined to words.")
+@click.option("--tree", is_flag=True, help="Show the beam search instead: kept, thrown away and winning hypotheses.")
+def show(
+    run: Path,
+    sentence: str,
+    output: Path | None,
+    beam: int,
+    others: tuple[Path, ...],
+    heads: Heads,
+    tokens: bool,
+    tree: bool,
+) -> None:  # fmt: skip
+    """Show where a model looks while it translates SENTENCE, or its beam search.
+
+    Source words are columns, produced words rows. Without SENTENCE, or with -, it is read from standard input.
+    """
+    from regard.run import Run
+
+    if output and output.suffix.lower() not in SUFFIXES:
+        raise RegardError(f"-o: got '{output.name}', want a name that ends in {', '.join(SUFFIXES)}.")
+    if others and (tree or heads == "all"):
+        raise click.UsageError(
+            f"--against: not together with {'--tree' if tree else '--heads all'}, which shows one model."
+        )
+    runs = [Run.open(path) for path in (run, *others)]
+    sentence = _sentence(sentence)
+    if tree:
+        _show_tree(_nodes(runs[0], sentence, beam), sentence, output)
+    else:
+        _show_attention(_diagrams(runs, sentence, beam, joins_pieces=not tokens), heads, output)
+    if output:
+        say(f"drawn in {output}")
+
+
+def _sentence(given: str) -> str:
+    text = sys.stdin.read() if given == "-" else given
+    lines = text.strip().splitlines()
+    if len(lines) != 1:
+        raise RegardError(f"sentence: got {len(lines) or 'no'} lines, want one sentence to translate.")
+    return lines[0].strip()
+
+
+def _diagrams(runs: "Sequence[Run]", sentence: str, beam: int, *, joins_pieces: bool) -> "list[Diagram]":
+    from dataclasses import replace
+
+    from regard.pictures.examples import diagram_of
+    from regard.search.strategy import Strategy
+    from regard.translate import load
+
+    names = [run.path.name for run in runs]
+    titles = names if len(set(names)) == len(names) else [str(run.path) for run in runs]
+    diagrams = []
+    for run, title in zip(runs, titles, strict=True):
+        is_blind = run.config.model.attention == "none"
+        if is_blind and len(runs) == 1:
+            raise RegardError(
+                f"{run.path}: has no attention to show (model.attention is none); --tree shows its search."
+            )
+        translation = load(run.path).translate(sentence, Strategy(width=beam))
+        if not translation.tokens:
+            raise RegardError(f"{run.path}: produced no words for this sentence; there is nothing to show.")
+        is_joined = joins_pieces and run.config.tokenizer.kind != "character"
+        heading = title + " (no attention)" * is_blind if len(runs) > 1 else ""
+        diagrams.append(replace(diagram_of(translation, joins_pieces=is_joined), title=heading))
+    return diagrams
+
+
+def _show_attention(diagrams: "list[Diagram]", heads: Heads, output: Path | None) -> None:
+    from regard.pictures.diagram import draw_attention, draw_side_by_side
+    from regard.pictures.files import write
+    from regard.pictures.html import attention_html
+    from regard.pictures.terminal import TerminalDiagram
+
+    if output is None:
+        _print(*(TerminalDiagram(each) for diagram in diagrams for each in diagram.split(heads)))
+    elif output.suffix.lower() == ".html":
+        write(output, attention_html(*diagrams).encode())
+    else:
+        figure = draw_attention(diagrams[0], heads=heads) if len(diagrams) == 1 else draw_side_by_side(diagrams)
+        _save(figure, output, [word for each in diagrams for word in (*each.source, *each.target, each.title)])
+
+
+def _nodes(run: "Run", sentence: str, beam: int) -> "list[Node]":
+    from regard.pictures.tree import best_of, nodes_of
+    from regard.search.strategy import Strategy
+    from regard.translate import load
+
+    translator = load(run.path)
+    translation, recorder = translator.tree(sentence, Strategy(width=beam))
+    found, pieces = recorder.tree(), translator.tokenizers.target.pieces
+    return nodes_of(found, lambda token: pieces([token])[0], best=best_of(found, translation.score))
+
+
+def _show_tree(nodes: "list[Node]", sentence: str, output: Path | None) -> None:
+    from regard.pictures.files import write
+    from regard.pictures.html import figure_to_html, page
+    from regard.pictures.terminal import terminal_tree
+    from regard.pictures.tree import draw_tree
+
+    if output is None:
+        _print(terminal_tree(nodes))
+        say(
+            "* the winner; probability of each token after those before it. -o FILE.png also draws what was thrown away"
+        )
+    elif output.suffix.lower() == ".html":
+        body = figure_to_html(draw_tree(nodes, title=sentence), description=f"beam search of {sentence}")
+        write(output, page(body, title=sentence).encode())
+    else:
+        _save(draw_tree(nodes, title=sentence), output, [sentence, *(node.text for node in nodes)])
+
+
+def _save(figure: "Figure", output: Path, texts: list[str]) -> None:
+    from regard.pictures.files import save
+    from regard.pictures.fonts import typeface
+
+    save(figure, output)
+    if note := typeface(texts).note:
+        say(note)
+
+
+def _print(*parts: object) -> None:
+    from rich.console import Console
+
+    console = Console(highlight=False)  # colours and the width of the terminal, plain text in a pipe
+    for part in parts:
+        console.print(part)

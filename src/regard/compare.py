@@ -1,0 +1,384 @@
+"""Runs -> Comparison: what each group of seeds reaches, and which differences are more than chance.
+
+Runs whose configurations differ in nothing but the seed are one group. Two tests, since there are two sources of
+chance: the paired bootstrap draws test sentences anew and keeps the models, so it asks whether the difference would
+hold on other sentences; Welch's t-test looks at the scores of the seeds, so it asks whether it would hold for models
+trained anew. A group beats another when both say so, with p-values corrected for the number of pairs (Holm).
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import combinations
+from statistics import fmean, variance
+from typing import Any
+
+import numpy as np
+
+from regard.data.words import split_words
+from regard.errors import RegardError
+from regard.evaluate import EDGES
+from regard.metrics.base import Metric, Score, buckets
+from regard.metrics.signature import Signature, comparable
+from regard.metrics.significance import Difference, holm, paired_bootstrap, permutation_test, welch
+from regard.parts import DISPLAYS, METRICS
+from regard.run import Run
+
+SEED, LEVEL = 1, 0.05
+RESAMPLINGS = 5_000
+"""So many that p < 0.001 can be reached after the correction for a few pairs."""
+SCORES = ("bleu", "bleu_lc", "bleu_tok_lc", "chrf", "sentence_accuracy", "token_accuracy", "attention_accuracy")
+"""Scores of a table, where the runs have them."""
+LOSSES = ("validation_loss_best", "validation_loss_end", "training_loss_end", "training_loss_mean")
+"""In nats per token: of the best and the last epoch; of the last epoch and averaged over all."""
+TOLD = (*SCORES, "nats_per_token")
+"""Scores whose absence is worth a note; the losses go with the last."""
+NOT_THE_EXPERIMENT = {"train.seed", "train.threads", "train.device"}
+HEAD = ("quantity", "group", "seeds", "mean", "variance", "deviation", "minimum", "maximum")
+PAIR_HEAD = ("pair", "difference", "95 % interval", "p sentences", "p seeds", "p permutation", "p")
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """The values of one quantity over the seeds of a group."""
+
+    values: tuple[float, ...]
+
+    @property
+    def mean(self) -> float:
+        """Arithmetic mean."""
+        return fmean(self.values)
+
+    @property
+    def variance(self) -> float:
+        """Variance of the population the seeds are drawn from (n - 1); NaN for a single seed."""
+        return variance(self.values) if len(self.values) > 1 else math.nan
+
+    def summary(self) -> tuple[float, float, float, float, float]:
+        """Return mean, variance, standard deviation, minimum and maximum."""
+        return self.mean, self.variance, math.sqrt(self.variance), min(self.values), max(self.values)
+
+
+@dataclass(frozen=True)
+class Group:
+    """Runs that differ in their seed only."""
+
+    label: str
+    runs: tuple[Run, ...]
+    evaluations: tuple[dict[str, Any], ...] = field(repr=False)
+
+    @cached_property
+    def quantities(self) -> dict[str, Spread]:
+        """Every score and loss that all seeds have."""
+        found = {name: [each["scores"].get(name, {}).get("value") for each in self.evaluations] for name in METRICS}
+        for name, values in zip(LOSSES, zip(*map(_losses, self.runs), strict=True), strict=True):
+            found[name] = list(values)
+        return {name: Spread(tuple(values)) for name, values in found.items() if None not in values}
+
+    def statistics(self, metric: Metric[Any]) -> list[Array]:
+        """Return the statistics of every sentence, for each seed, from the stored translations."""
+        return [_statistics(metric, run, each) for run, each in zip(self.runs, self.evaluations, strict=True)]
+
+    def by_length(self, metric: Metric[Any]) -> list[dict[str, float]]:
+        """Return the score of each bucket of source length, for each seed."""
+        is_text = "bleu" in self.evaluations[0]["scores"]
+        sources = [row["source"] for row in self.evaluations[0]["sentences"]]
+        rows = buckets([len(split_words(text)) if is_text else len(text) for text in sources], EDGES)
+        scored = (metric.score_buckets(statistics, rows) for statistics in self.statistics(metric))
+        return [{label: score.value for label, score in each.items()} for each in scored]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two groups, the one with the better mean first."""
+
+    better: str
+    worse: str
+    sentences: Difference
+    """Better minus worse, over the sentences."""
+    seeds: Difference | None
+    """The same over the seeds; None where a group has a single one."""
+    permutation: Difference | None
+    p_sentences: float
+    p_seeds: float | None
+
+    @property
+    def p_value(self) -> float:
+        """The larger corrected p-value: a difference must survive both kinds of chance."""
+        return max(self.p_sentences, self.p_seeds or 0.0)
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether one beats the other."""
+        return self.p_value < LEVEL
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Groups of runs side by side."""
+
+    metric: str
+    """The score that the tests and the verdict are about."""
+    signature: str
+    """How it was computed, without the seed."""
+    groups: tuple[Group, ...]
+    pairs: tuple[Pair, ...]
+    notes: tuple[str, ...] = ()
+    """What had to be left out of the table, and why."""
+    left_out: frozenset[str] = frozenset()
+
+    def _repr_html_(self) -> str:
+        return str(DISPLAYS["Comparison"](self))
+
+    def rows(self) -> list[tuple[str, str, int, tuple[float, ...]]]:
+        """Return quantity, group, seeds and the summary of the values; the score of the verdict first."""
+        names = [self.metric, *(name for name in (*SCORES, *LOSSES) if name != self.metric)]
+        return [
+            (name, group.label, len(group.runs), group.quantities[name].summary())
+            for name in names if name not in self.left_out
+            for group in self.groups if name in group.quantities
+        ]  # fmt: skip
+
+    def verdict(self) -> list[str]:
+        """Say in plain words what beats what."""
+        lines = [_beats(pair, self.metric) for pair in self.pairs if pair.is_significant]
+        lines += [_not_told_apart(pair) for pair in self.pairs if not pair.is_significant]
+        if any(pair.seeds is None for pair in self.pairs):
+            lines.append("Seeds were not tested: that takes at least 2 of each group, and 3 or more to find much.")
+        return lines
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain values."""
+        return {
+            "metric": self.metric,
+            "signature": self.signature,
+            "groups": [_group_json(group, self.left_out) for group in self.groups],
+            "pairs": [_pair_json(pair) for pair in self.pairs],
+            "verdict": self.verdict(),
+            "notes": list(self.notes),
+        }
+
+
+def compare_runs(runs: Iterable[Run], *, evaluation: str = "test-greedy", metric: str | None = None) -> Comparison:
+    """Compare finished runs by a stored evaluation; the best group comes first."""
+    groups = _groups(list(runs), evaluation)
+    metric = metric or _usual_metric(groups)
+    measure = _measure(metric, groups)
+    first = _signature(groups[0].evaluations[0], metric)
+    reasons = _reasons(groups)
+    if metric in reasons:
+        raise RegardError(f"{reasons[metric]}: such scores do not belong into one table.")
+    left_out = {*reasons, *(LOSSES if "nats_per_token" in reasons else ())}
+    sign = 1 if measure.higher_is_better else -1
+    groups.sort(key=lambda group: -sign * group.quantities[metric].mean)
+    return Comparison(
+        metric=metric,
+        signature=str(first.without("seed", "regard")),
+        groups=tuple(groups),
+        pairs=tuple(_pairs(groups, measure)),
+        notes=tuple(f"{name} is left out: {reason}." for name, reason in reasons.items() if name in TOLD),
+        left_out=frozenset(left_out),
+    )
+
+
+def _groups(runs: list[Run], evaluation: str) -> list[Group]:
+    if not runs:
+        raise RegardError("compare: got no finished run, want at least one.")
+    settings = [_settings(run) for run in runs]
+    varied = [key for key in dict.fromkeys(key for each in settings for key in each) if _varies(settings, key)]
+    members: dict[str, list[Run]] = {}
+    for run, values in zip(runs, settings, strict=True):
+        members.setdefault(_label(values, varied) or run.config.model.attention, []).append(run)
+    return [
+        Group(label, tuple(group), tuple(_stored(run, evaluation) for run in group)) for label, group in members.items()
+    ]
+
+
+def _settings(run: Run) -> dict[str, Any]:
+    tree = run.config.model_dump(mode="json")
+    flat = {f"{section}.{key}": value for section, values in tree.items() for key, value in values.items()}
+    return {key: value for key, value in flat.items() if key not in NOT_THE_EXPERIMENT}
+
+
+def _varies(settings: list[dict[str, Any]], key: str) -> bool:
+    return len({repr(each.get(key)) for each in settings}) > 1
+
+
+def _label(values: Mapping[str, Any], varied: Sequence[str]) -> str:
+    if len(varied) == 1:
+        return str(values.get(varied[0]))
+    short = [key.split(".")[-1] for key in varied]
+    names = short if len(set(short)) == len(short) else varied
+    return " ".join(f"{name}={values.get(key)}" for name, key in zip(names, varied, strict=True))
+
+
+def _stored(run: Run, evaluation: str) -> dict[str, Any]:
+    found = run.evaluations()
+    if evaluation not in found:
+        raise RegardError(f"{run.path}: has no evaluation '{evaluation}'; `regard evaluate` makes one.")
+    return found[evaluation]
+
+
+def _usual_metric(groups: list[Group]) -> str:
+    """Choose BLEU, in lower case where a model writes nothing else; strings of letters have token accuracy."""
+    if not all("bleu" in each["scores"] for group in groups for each in group.evaluations):
+        return "token_accuracy"
+    return "bleu_lc" if any(run.config.tokenizer.lowercase for group in groups for run in group.runs) else "bleu"
+
+
+def _measure(metric: str, groups: list[Group]) -> Metric[Any]:
+    measure: Metric[Any] = METRICS[metric]()
+    known = [name for name in METRICS if _is_of_translations(METRICS[name])]
+    if metric not in known:
+        raise RegardError(f"metric: got '{metric}', want one that judges translations: {', '.join(known)}.")
+    for group in groups:
+        if any(each["scores"].get(metric, {}).get("value") is None for each in group.evaluations):
+            raise RegardError(f"metric: {group.runs[0].path} has no '{metric}'; choose another with --metric.")
+    return measure
+
+
+def _is_of_translations(metric: Any) -> bool:
+    return {"reference", "reference_tokens"} & set(metric.takes) != set() and metric.higher_is_better is not None
+
+
+def _signature(evaluation: Mapping[str, Any], name: str) -> Signature:
+    return Signature.parse(Score.from_json(evaluation["scores"][name]).signature)
+
+
+def _reasons(groups: list[Group]) -> dict[str, str]:
+    """Say of each score why those of some runs must not stand in one table."""
+    reasons: dict[str, str] = {}
+    rows = [(run, each) for group in groups for run, each in zip(group.runs, group.evaluations, strict=True)]
+    for name in METRICS:
+        having = [(run, _signature(each, name)) for run, each in rows if name in each["scores"]]
+        for run, signature in having[1:]:
+            if reason := comparable(having[0][1], signature):
+                reasons.setdefault(name, f"{having[0][0].path} and {run.path} have {reason}")
+    return reasons
+
+
+def _losses(run: Run) -> tuple[float, float, float, float]:
+    epochs = run.epochs()
+    if not epochs:
+        raise RegardError(f"{run.path}: has no finished epoch in its log; `regard resume {run.path}` goes on.")
+    train, valid = ([e[f"{kind}_nats_per_token"] for e in epochs] for kind in ("train", "validation"))
+    return min(valid), valid[-1], train[-1], fmean(train)
+
+
+def _statistics(metric: Metric[Any], run: Run, evaluation: Mapping[str, Any]) -> Array:
+    cut, rows = run.tokenizers.target.tokens, evaluation["sentences"]
+    readers: dict[str, Callable[[Mapping[str, str]], Any]] = {
+        "hypothesis": lambda row: row["hypothesis"],
+        "reference": lambda row: row["reference"],
+        "hypothesis_tokens": lambda row: cut(row["hypothesis"]),
+        "reference_tokens": lambda row: cut(row["reference"]),
+    }
+    return metric.statistics(*([readers[name](row) for row in rows] for name in metric.takes))
+
+
+def _pairs(groups: list[Group], metric: Metric[Any]) -> list[Pair]:
+    generator = np.random.default_rng(SEED)
+    statistics = {group.label: group.statistics(metric) for group in groups}
+    drafts = []
+    for better, worse in combinations(groups, 2):
+        scores = [group.quantities[metric.name].values for group in (worse, better)]
+        has_seeds = min(map(len, scores)) > 1
+        sentences = _over_sentences(statistics[worse.label], statistics[better.label], metric, generator)
+        seeds = welch(*scores) if has_seeds else None
+        drafts.append(
+            (better, worse, sentences, seeds, permutation_test(*scores, generator=generator) if has_seeds else None)
+        )
+    by_sentences = holm([sentences.p_value for _, _, sentences, _, _ in drafts])
+    by_seeds = iter(holm([seeds.p_value for _, _, _, seeds, _ in drafts if seeds]))
+    return [
+        Pair(better.label, worse.label, sentences, seeds, permutation, p, next(by_seeds) if seeds else None)
+        for (better, worse, sentences, seeds, permutation), p in zip(drafts, by_sentences, strict=True)
+    ]
+
+
+def _over_sentences(
+    baseline: list[Array], system: list[Array], metric: Metric[Any], generator: np.random.Generator
+) -> Difference:
+    """Draw sentences, each with the translations of all seeds; compare the means of the scores over the seeds.
+
+    The seeds of a sentence stay together: as so many sentences more they would feign certainty.
+    """
+    k, count = baseline[0].shape[1], math.lcm(len(baseline), len(system))
+
+    def mean_score(sums: Array) -> Array:
+        values: Array = metric.aggregate(sums.reshape(-1, k)).reshape(len(sums), -1).mean(axis=1)
+        return values
+
+    wide = [np.hstack(group * (count // len(group))) for group in (baseline, system)]
+    return paired_bootstrap(wide[0], wide[1], aggregate=mean_score, generator=generator, resamplings=RESAMPLINGS)
+
+
+def told_p(p_value: float) -> str:
+    """Write a p-value as papers do."""
+    return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.2g}" if p_value < 0.1 else f"p = {p_value:.1f}"
+
+
+def _beats(pair: Pair, metric: str) -> str:
+    return f"{pair.better} beats {pair.worse}: {pair.sentences.delta:+.1f} {metric}, {told_p(pair.p_value)}"
+
+
+def _not_told_apart(pair: Pair) -> str:
+    which = ""
+    if pair.p_seeds is not None and min(pair.p_sentences, pair.p_seeds) < LEVEL:
+        which = " over seeds" if pair.p_seeds > pair.p_sentences else " over sentences"
+    return f"not distinguishable: {pair.better} and {pair.worse} ({told_p(pair.p_value)}{which})"
+
+
+def table_rows(found: Comparison) -> list[list[str]]:
+    """Return the cells of the table, its head first."""
+    rows = [[name, label, str(seeds), *map(_number, values)] for name, label, seeds, values in found.rows()]
+    return [list(HEAD), *rows]
+
+
+def pair_rows(found: Comparison) -> list[list[str]]:
+    """Return the cells of the tests, its head first; p-values are corrected, but for the permutation's."""
+    return [list(PAIR_HEAD), *map(_pair_cells, found.pairs)]
+
+
+def _number(value: float) -> str:
+    if math.isnan(value):
+        return "–"
+    return f"{value:.2f}" if abs(value) >= 10 else f"{value:.3f}" if abs(value) >= 0.1 or not value else f"{value:.2g}"
+
+
+def _pair_cells(pair: Pair) -> list[str]:
+    low, high = pair.sentences.interval or (math.nan, math.nan)
+    plain = pair.permutation.p_value if pair.permutation else None
+    values = [pair.p_sentences, pair.p_seeds, plain, pair.p_value]
+    told = ["–" if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}" for p in values]
+    return [f"{pair.better} − {pair.worse}", f"{pair.sentences.delta:+.2f}", f"{low:.2f} to {high:.2f}", *told]
+
+
+def _group_json(group: Group, left_out: frozenset[str]) -> dict[str, Any]:
+    names = HEAD[3:]
+    quantities = {
+        name: {"values": list(spread.values)}
+        | {key: None if math.isnan(value) else value for key, value in zip(names, spread.summary(), strict=True)}
+        for name, spread in group.quantities.items() if name not in left_out
+    }  # fmt: skip
+    runs = [{"path": str(run.path), "seed": run.config.train.seed} for run in group.runs]
+    return {"label": group.label, "runs": runs, "quantities": quantities}
+
+
+def _pair_json(pair: Pair) -> dict[str, Any]:
+    return {
+        "better": pair.better,
+        "worse": pair.worse,
+        "delta": pair.sentences.delta,
+        "interval": pair.sentences.interval,
+        "p_sentences": pair.sentences.p_value,
+        "p_sentences_corrected": pair.p_sentences,
+        "p_seeds": pair.seeds.p_value if pair.seeds else None,
+        "p_seeds_corrected": pair.p_seeds,
+        "p_permutation": pair.permutation.p_value if pair.permutation else None,
+        "p": pair.p_value,
+        "is_significant": pair.is_significant,
+    }

@@ -1,0 +1,180 @@
+"""A run or a comparison as one HTML file to send: no network, good on a phone and on paper."""
+
+import json
+from collections.abc import Iterable, Mapping
+from html import escape
+from importlib.resources import files
+from typing import Any
+
+import regard
+from regard.compare import Comparison, compare_runs, pair_rows, table_rows
+from regard.data.corpus import Corpus, load_corpus
+from regard.metrics.base import Score
+from regard.pictures.comparison import draw_by_length, draw_learning
+from regard.pictures.curves import draw_curves
+from regard.pictures.diagram import Diagram
+from regard.pictures.examples import diagram_of
+from regard.pictures.html import attention_assets, attention_fragment, figure_to_html, page, table
+from regard.pictures.notebook import SCORES, score_row
+from regard.report.sentences import by_frequency, choose, differing
+from regard.run import Run
+from regard.search.strategy import Strategy
+from regard.translate import Translator
+
+Row = Mapping[str, Any]
+"""A stored sentence: source, hypothesis, reference."""
+
+
+def report(runs: Iterable[Run], *, title: str, split: str, strategy: Strategy, metric: str | None = None) -> str:
+    """Return the page of finished and evaluated runs; diagrams are of the first seed of each group."""
+    found = compare_runs(runs, evaluation=f"{split}-{strategy}", metric=metric)
+    corpus = load_corpus(found.groups[0].runs[0].config.data)
+    pens = {group.label: _Pen(group.runs[0], corpus, split, strategy) for group in found.groups}
+    sections = {
+        "Verdict": _verdict(found),
+        "Results": _results(found),
+        "Learning curves": figure_to_html(
+            draw_learning({group.label: group.runs for group in found.groups}), description="losses by epoch"
+        ),
+        "By length of the source": figure_to_html(draw_by_length(found), description="score by source length"),
+        "By frequency of the word": _by_frequency(found, corpus),
+        "Where the models differ most": _differing(found, pens),
+        "Sentences": _examples(found, pens),
+        "All sentences": _all_sentences(found),
+        "Scores and signatures": _signatures(found),
+        "Configuration and environment": _settings(found),
+    }
+    body = "".join(f"<section>\n<h2>{name}</h2>\n{html}</section>\n" for name, html in sections.items() if html)
+    head = files("regard.report").joinpath("report.css").read_text(encoding="utf-8")
+    heading = f"<h1>{escape(title)}</h1>\n<p>{escape(_about(found))}</p>\n"
+    return page(f"<main>\n{heading}{body}</main>\n", title=title, head=f"<style>\n{head}</style>\n{attention_assets()}")
+
+
+class _Pen:
+    """Translates the chosen sentences of one run again, for their attention."""
+
+    def __init__(self, run: Run, corpus: Corpus, split: str, strategy: Strategy) -> None:
+        self._run, self._strategy, self._unit = run, strategy, corpus.unit
+        self._links = corpus[split].links
+        self._translator: Translator | None = None
+
+    def draw(self, index: int, row: Row, title: str) -> str:
+        """Return a diagram, or the texts alone where there is nothing to see."""
+        self._translator = self._translator or Translator.open(self._run.path)
+        translation = self._translator.translate(row["source"], self._strategy)
+        if not translation.attention.any():
+            told = f"{title} · no attention"
+            return f"<p><b>{escape(told)}</b></p>\n{_texts(row)}"
+        is_right = translation.text == row["reference"]
+        diagram = diagram_of(
+            translation,
+            joins_pieces=self._unit == "word",
+            links=self._links[index] if self._links is not None and is_right else None,
+            reference=row["reference"],
+        )
+        titled = Diagram(diagram.source, diagram.target, diagram.weights, diagram.links, diagram.reference, title)
+        return attention_fragment(titled)
+
+
+def _about(found: Comparison) -> str:
+    config = found.groups[0].runs[0].config
+    count = sum(len(group.runs) for group in found.groups)
+    return f"Corpus {config.data.corpus}, {count} {'run' if count == 1 else 'runs'}, regard {regard.__version__}."
+
+
+def _verdict(found: Comparison) -> str:
+    lines = "".join(f"<li>{escape(line)}</li>\n" for line in found.verdict())
+    return f"<ul>\n{lines}</ul>\n" if lines else ""
+
+
+def _results(found: Comparison) -> str:
+    head, *rows = table_rows(found)
+    html = _scrolling(table(head, rows))
+    if found.pairs:
+        pair_head, *pairs = pair_rows(found)
+        html += f"<p>{escape(found.metric)}: <code>{escape(found.signature)}</code></p>\n"
+        html += _scrolling(table(pair_head, pairs))
+    return html + "".join(f"<p>{escape(note)}</p>\n" for note in found.notes)
+
+
+def _by_frequency(found: Comparison, corpus: Corpus) -> str:
+    if corpus.unit != "word":
+        return ""
+    series = {}
+    for group in found.groups:
+        is_lower = group.runs[0].config.tokenizer.lowercase
+        seeds = [by_frequency(corpus["train"].targets, each["sentences"], is_lower) for each in group.evaluations]
+        series[group.label] = [(list(shares), list(shares.values())) for shares in seeds]
+    figure = draw_curves({"words of the reference that were found (%)": series}, x_label="times seen in training")
+    return figure_to_html(figure, description="words found by frequency in training")
+
+
+def _differing(found: Comparison, pens: Mapping[str, _Pen]) -> str:
+    html = ""
+    for pair in found.pairs:
+        one, other = (next(g for g in found.groups if g.label == label) for label in (pair.better, pair.worse))
+        rows = one.evaluations[0]["sentences"]
+        scores = [group.evaluations[0]["sentence_scores"][found.metric] for group in (one, other)]
+        body = ""
+        for index in differing(*scores):
+            row = other.evaluations[0]["sentences"][index]
+            for group, values, own in ((one, scores[0], rows[index]), (other, scores[1], row)):
+                body += pens[group.label].draw(index, own, f"{group.label} · {found.metric} {values[index]:.1f}")
+        html += _folded(f"{pair.better} and {pair.worse}", body, is_open=not html) if body else ""
+    return html
+
+
+def _examples(found: Comparison, pens: Mapping[str, _Pen]) -> str:
+    html = ""
+    for group in found.groups:
+        evaluation = group.evaluations[0]
+        rows, scores = evaluation["sentences"], evaluation["sentence_scores"][found.metric]
+        for kind, indices in choose(rows, scores).items():
+            body = "".join(
+                pens[group.label].draw(i, rows[i], f"{group.label} · {kind} · {found.metric} {scores[i]:.1f}")
+                for i in indices
+            )
+            html += _folded(f"{group.label}: {kind}", body, is_open=group is found.groups[0])
+    return html
+
+
+def _all_sentences(found: Comparison) -> str:
+    labels = [group.label for group in found.groups]
+    columns = [group.evaluations[0]["sentences"] for group in found.groups]
+    rows = [
+        [str(number), same[0]["source"], same[0]["reference"], *(each["hypothesis"] for each in same)]
+        for number, same in enumerate(zip(*columns, strict=True), 1)
+    ]
+    head = ["", "source", "reference", *labels]
+    return _folded(f"{len(rows)} sentences", _scrolling(table(head, rows)))
+
+
+def _signatures(found: Comparison) -> str:
+    html = ""
+    for group in found.groups:
+        for run, evaluation in zip(group.runs, group.evaluations, strict=True):
+            rows = [score_row(Score.from_json(score)) for score in evaluation["scores"].values()]
+            html += _folded(f"{group.label}, seed {run.config.train.seed}", _scrolling(table(SCORES, rows)))
+    return html
+
+
+def _settings(found: Comparison) -> str:
+    html = ""
+    for group in found.groups:
+        for run in group.runs:
+            values = {"environment": run.description, "configuration": run.config.model_dump(mode="json")}
+            text = escape(json.dumps(values, indent=1, ensure_ascii=False))
+            html += _folded(f"{group.label}, seed {run.config.train.seed}", f"<pre>{text}</pre>\n")
+    return html
+
+
+def _texts(row: Row) -> str:
+    return table(("source", "translation", "reference"), [[row["source"], row["hypothesis"], row["reference"]]])
+
+
+def _scrolling(html: str) -> str:
+    return f'<div class="scroll">{html}</div>\n'
+
+
+def _folded(name: str, html: str, *, is_open: bool = False) -> str:
+    return f"<details{' open' if is_open else ''}>\n<summary>{escape(name)}</summary>\n{html}</details>\n"

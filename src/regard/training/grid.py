@@ -1,0 +1,114 @@
+"""Many trainings that differ in a few settings: a directory of runs, each named by its settings."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from regard.config import Config, load_config
+from regard.errors import RegardError
+from regard.run import Run
+
+FILE = "comparison.json"
+UNFIT = re.compile(r"[^\w.+]")  # for a file name
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One training of a grid."""
+
+    path: Path
+    experiment: str
+    overrides: tuple[str, ...]
+
+    @property
+    def config(self) -> Config:
+        """The experiment of this cell."""
+        return load_config(self.experiment, self.overrides)
+
+    def is_trained(self) -> bool:
+        """Tell whether the run is there and finished; refuse a run of another experiment under this name."""
+        if not (self.path / "run.json").is_file():
+            return False
+        run = Run.open(self.path)
+        asked, found = (_values(config) for config in (self.config, run.config))
+        for key in asked | found:
+            if asked.get(key) != found.get(key):
+                told = f"has {key}={found.get(key)}, but {asked.get(key)} is asked for"
+                raise RegardError(f"{self.path}: {told}. Choose another directory with --dir, or remove this one.")
+        return bool(run.description["status"] == "finished")
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """All combinations of the axes, each with so many seeds."""
+
+    experiment: str
+    overrides: tuple[str, ...]
+    axes: Mapping[str, Sequence[str]]
+    """Key -> values."""
+    seeds: int
+
+    def cells(self, folder: Path) -> list[Cell]:
+        """Return the cells, or tell what is wrong with any of their configurations."""
+        axes = {**self.axes, "train.seed": [str(seed) for seed in range(1, self.seeds + 1)]}
+        for word in self.overrides:
+            if (key := word.partition("=")[0]) in axes:
+                raise RegardError(f"'{word}': {key} is varied already; leave it out.")
+        short = {key: key.split(".")[-1] for key in axes}
+        names = short if len(set(short.values())) == len(short) else {key: key for key in axes}
+        cells = []
+        for values in product(*axes.values()):
+            chosen = dict(zip(axes, values, strict=True))
+            name = "-".join(f"{names[key]}-{UNFIT.sub('_', value)}" for key, value in chosen.items())
+            overrides = (*self.overrides, *(f"{key}={value}" for key, value in chosen.items()))
+            cells.append(Cell(folder / name, self.experiment, overrides))
+        _check(cells)
+        return cells
+
+    def save(self, folder: Path) -> None:
+        """Write what the directory is about."""
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / FILE).write_text(json.dumps({"format": 1, **asdict(self)}, indent=1) + "\n", encoding="utf-8")
+
+
+def runs_of(path: Path) -> list[Run]:
+    """Return the finished runs of a comparison, or the run itself."""
+    if not (path / FILE).is_file():
+        return [Run.open(path)]
+    folders = sorted(folder for folder in path.iterdir() if (folder / "run.json").is_file())
+    return [run for run in map(Run.open, folders) if run.description["status"] == "finished"]
+
+
+def parse_axes(words: Iterable[str]) -> dict[str, list[str]]:
+    """Read KEY=VALUE,VALUE,... words."""
+    axes: dict[str, list[str]] = {}
+    for word in words:
+        key, equals, values = word.partition("=")
+        found = [value.strip() for value in values.split(",") if value.strip()]
+        if not equals or not found or len(set(found)) < len(found) or key in axes:
+            raise RegardError(
+                f"'{word}': want KEY=VALUE,VALUE,... with each key and value once, such as model.decoder=after,deep."
+            )
+        axes[key.strip()] = found
+    return axes
+
+
+def _check(cells: list[Cell]) -> None:
+    problems: dict[str, None] = {}
+    for cell in cells:
+        try:
+            assert cell.config
+        except RegardError as error:
+            problems |= dict.fromkeys(str(error).splitlines())
+    if problems:
+        raise RegardError("\n".join(problems))
+
+
+def _values(config: Config) -> dict[str, Any]:
+    tree = config.model_dump(mode="json")
+    flat = {f"{section}.{key}": value for section, values in tree.items() for key, value in values.items()}
+    return {key: value for key, value in flat.items() if key != "train.threads"}

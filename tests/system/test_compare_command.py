@@ -1,0 +1,135 @@
+"""`regard compare`: trains what is missing, reads what is there, survives what goes wrong."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from regard.cli import main
+from regard.run import Run
+from tiny_runs import REVERSE, make_run
+
+pytestmark = pytest.mark.slow
+CELLS = [f"attention-{name}-seed-{seed}" for name in ("none", "dot") for seed in (1, 2)]
+
+
+def compare(*words: object) -> Result:
+    return CliRunner().invoke(main, ["compare", *map(str, words)], catch_exceptions=False)
+
+
+def asked(folder: Path, *more: str) -> list[str]:
+    return ["reverse", *REVERSE, "--attention", "none,dot", "--seeds", "2", "--dir", str(folder), *more]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All cells of a comparison, trained elsewhere."""
+    folder = tmp_path_factory.mktemp("compare") / "cells"
+    for name in CELLS:
+        _, attention, _, seed = name.split("-")
+        make_run(folder / name, "reverse", f"model.attention={attention}", f"train.seed={seed}")
+    return folder
+
+
+def test_what_is_there_is_only_read(folder: Path) -> None:
+    before = {path: path.stat().st_mtime_ns for path in folder.glob("*/*.safetensors")}
+    result = compare(*asked(folder))
+    assert result.exit_code == 0
+    assert result.stderr == ""
+    assert {path: path.stat().st_mtime_ns for path in folder.glob("*/*.safetensors")} == before
+    lines = result.stdout.splitlines()
+    assert lines[0].split() == ["quantity", "group", "seeds", "mean", "variance", "deviation", "minimum", "maximum"]
+    assert lines[1].startswith("token_accuracy ")
+    assert "dot" in result.stdout
+    assert compare(folder).stdout == compare(*(folder / name for name in sorted(CELLS))).stdout
+
+
+def test_every_form_says_the_same(folder: Path) -> None:
+    told = json.loads(compare(folder, "--json").stdout)
+    means = {group["label"]: group["quantities"]["token_accuracy"]["mean"] for group in told["groups"]}
+    rows = list(csv.DictReader(compare(folder, "--csv").stdout.splitlines()))
+    assert {row["group"]: float(row["mean"]) for row in rows if row["quantity"] == "token_accuracy"} == means
+    markdown = compare(folder, "--markdown").stdout.splitlines()
+    assert markdown[1] == "|---|---|---|---|---|---|---|---|"
+    assert markdown[-1] == f"- {told['verdict'][-1]}"
+    latex = compare(folder, "--latex").stdout
+    assert latex.startswith("\\begin{tabular}{llrrrrrr}\n\\toprule\nquantity & group")
+    assert "token\\_accuracy & " in latex
+
+
+def test_figures_are_drawn(folder: Path, tmp_path: Path) -> None:
+    result = compare(folder, "--curves", tmp_path / "c.png", "--by-length", tmp_path / "l.svg")
+    assert result.stderr.splitlines() == [f"drawn in {tmp_path / 'c.png'}", f"drawn in {tmp_path / 'l.svg'}"]
+    assert (tmp_path / "c.png").read_bytes().startswith(b"\x89PNG")
+    assert "length of the source (characters)" in (tmp_path / "l.svg").read_text(encoding="utf-8")
+
+
+def test_a_missing_evaluation_is_made_and_kept(folder: Path) -> None:
+    runs = [folder / name for name in CELLS[:2]]
+    assert compare(*runs, "--beam", "2").stderr == "".join(f"evaluating {run}\n" for run in runs)
+    assert compare(*runs, "--beam", "2").stderr == ""
+
+
+def test_a_failing_run_does_not_lose_the_others(folder: Path, tmp_path: Path) -> None:
+    for name in CELLS[:3]:
+        (tmp_path / name).symlink_to(folder / name)
+    broken = tmp_path / CELLS[3]
+    broken.mkdir()
+    result = compare(*asked(tmp_path))
+    assert result.exit_code == 1
+    rows = [line.split()[1:3] for line in result.stdout.splitlines() if line.startswith("token_accuracy ")]
+    assert sorted(rows) == [["dot", "1"], ["none", "2"]]
+    why = f"{broken}: not a run, since it has no run.json."
+    assert result.stderr.splitlines() == [
+        f"4 runs in {tmp_path}: 3 there, 1 to do",
+        f"{CELLS[3]}: failed: {why}",
+        "Error: 1 runs are missing from the table; the same command tries again:",
+        f"{broken}: {why}",
+    ]
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT], ids=["kill", "ctrl-c"])
+def test_after_an_interruption_only_missing_work_is_done(tmp_path: Path, number: signal.Signals) -> None:
+    words = ["reverse", *REVERSE, "train.epochs=150", "--seeds", "2", "--dir", str(tmp_path / "c"), "--jobs", "1"]
+    command = [sys.executable, "-m", "regard", "compare", *words]
+    path = tmp_path / "c" / "seed-1"
+    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as process:
+        deadline = time.monotonic() + 120
+        while not (path.exists() and len(Run(path).epochs()) >= 3):
+            assert time.monotonic() < deadline
+            assert process.poll() is None
+            time.sleep(0.05)
+        os.kill(process.pid, number)
+        assert process.stderr is not None
+        told = process.stderr.read()
+    assert process.returncode == (130 if number == signal.SIGINT else -signal.SIGKILL)
+    if number == signal.SIGINT:
+        assert told.splitlines()[-1] == "stopped; the same command goes on from here"
+    deadline = time.monotonic() + 60
+    while Run.open(path).description["status"] != "interrupted":  # the orphan ends its step and stores a checkpoint
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    done = len(Run(path).epochs())
+    assert 3 <= done < 150
+    config = json.loads((path / "config.json").read_text(encoding="utf-8"))
+    assert config["train"]["epochs"] == 150
+    again = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert again.stderr.splitlines()[0] == f"2 runs in {tmp_path / 'c'}: 0 there, 2 to do"
+    events = [event for event in Run(path).events() if event["event"] == "epoch"]
+    assert [event["epoch"] for event in events] == list(range(1, 151))
+    third = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert third.stderr == ""
+    assert third.stdout == again.stdout
+
+
+def test_runs_and_settings_do_not_mix(folder: Path) -> None:
+    result = compare(folder / CELLS[0], "--attention", "none")
+    assert result.exit_code == 2
+    assert "--attention, --vary and --dir need an EXPERIMENT to train, not runs." in result.stderr

@@ -1,0 +1,126 @@
+"""`regard show`, and what a notebook shows."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+import regard
+from regard.cli import main
+from tiny_runs import make_run
+
+pytestmark = pytest.mark.slow
+SENTENCE = "Der Hund schläft ."
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("show")
+    make_run(folder / "reverse", "reverse")
+    make_run(folder / "none", "reverse", "model.attention=none", is_evaluated=False)
+    make_run(
+        folder / "heads", "scenes", "model.attention=multi_head", "model.heads=2", "tokenizer.kind=subword",
+        "tokenizer.vocabulary=90", is_evaluated=False,
+    )  # fmt: skip
+    return folder
+
+
+def show(*words: object, stdin: str | None = None) -> Result:
+    return CliRunner().invoke(main, ["show", *map(str, words)], input=stdin, catch_exceptions=False)
+
+
+def test_the_terminal_shows_a_row_for_each_token(runs: Path) -> None:
+    result = show(runs / "reverse", "abcd")
+    assert result.exit_code == 0
+    assert result.stderr == ""
+    head, *rows, legend = result.stdout.splitlines()
+    assert head.split() == ["a", "b", "c", "d"]
+    assert [row.split()[0] for row in rows] == list(regard.load(runs / "reverse").translate("abcd").tokens)
+    assert legend == "attention in percent "
+    assert "\x1b" not in result.stdout
+    assert (
+        show(runs / "reverse", stdin="abcd\n").stdout
+        == show(runs / "reverse", "-", stdin="abcd").stdout
+        == result.stdout
+    )
+
+
+def test_pieces_are_joined_unless_asked_and_heads_shown_on_request(runs: Path) -> None:
+    translation = regard.load(runs / "heads").translate(SENTENCE)
+    assert len(translation.source_tokens) > len(translation.words.source) == 4
+    words = show(runs / "heads", SENTENCE).stdout
+    assert words.startswith("mean of 2 heads\n")
+    assert "▁" not in words
+    assert "▁" in show(runs / "heads", SENTENCE, "--tokens").stdout
+    heads = show(runs / "heads", SENTENCE, "--heads", "all").stdout.splitlines()
+    assert [line for line in heads if line.startswith("head")] == ["head 1", "head 2"]
+
+
+@pytest.mark.parametrize(
+    ("suffix", "start"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF"), ("html", b"<!doctype html>")]
+)
+@pytest.mark.parametrize("option", [("--tree",), ("--against", "none"), ()], ids=["tree", "against", "one"])
+def test_a_file_is_of_the_kind_its_name_says(
+    runs: Path, tmp_path: Path, suffix: str, start: bytes, option: tuple[str, ...]
+) -> None:
+    file = tmp_path / f"out.{suffix}"
+    words = [runs / "none" if word == "none" else word for word in option]
+    result = show(runs / "reverse", "abc", "-o", file, "--beam", "2", *words)
+    assert result.exit_code == 0
+    assert result.stdout == ""
+    assert result.stderr == f"drawn in {file}\n"
+    assert file.read_bytes().startswith(start)
+
+
+def test_several_models_are_named_and_one_without_attention_says_so(runs: Path, tmp_path: Path) -> None:
+    page = tmp_path / "both.html"
+    show(runs / "reverse", "abc", "--against", runs / "none", "-o", page)
+    assert '"title":"reverse"' in page.read_text(encoding="utf-8")
+    assert '"title":"none (no attention)"' in page.read_text(encoding="utf-8")
+
+
+def test_the_tree_in_the_terminal_marks_the_winner(runs: Path) -> None:
+    translation = regard.load(runs / "reverse").translate("abc", regard.Strategy(width=2))
+    lines = show(runs / "reverse", "abc", "--tree", "--beam", "2").stdout
+    assert lines.startswith("start\n")
+    starred = [word.removeprefix("*") for word in lines.split() if word.startswith("*")]
+    assert "".join(starred).removesuffix("</s>") == translation.text
+
+
+def test_what_no_font_has_is_told(runs: Path, tmp_path: Path) -> None:
+    result = show(runs / "reverse", "\U000103a0", "-o", tmp_path / "out.png")  # Old Persian
+    assert result.stderr.startswith("fonts: no installed font has 1 of the characters")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["none", "abc"], "{runs}/none: has no attention to show (model.attention is none); --tree shows its search."),
+        (["reverse", " "], "sentence: got no lines, want one sentence to translate."),
+        (["reverse", "a\nb"], "sentence: got 2 lines, want one sentence to translate."),
+        (["reverse", "a", "-o", "x.gif"], "-o: got 'x.gif', want a name that ends in .png, .svg, .pdf, .html."),
+        (["reverse", "a", "--beam", "0"], "search.width: got 0, want an integer >= 1."),
+        (["missing", "a"], "{runs}/missing: no such run. `regard train` makes one."),
+    ],
+)
+def test_what_a_user_can_fix_is_one_line(runs: Path, words: list[str], message: str) -> None:
+    result = show(runs / words[0], *words[1:])
+    assert result.exit_code == 1
+    assert result.stderr == f"Error: {message.format(runs=runs)}\n"
+
+
+def test_one_model_options_refuse_a_second_model(runs: Path) -> None:
+    result = show(runs / "reverse", "abc", "--against", runs / "none", "--tree")
+    assert result.exit_code == 2
+    assert "--against: not together with --tree, which shows one model." in result.stderr
+
+
+def test_a_notebook_shows_translations_and_runs(runs: Path) -> None:
+    html = regard.load(runs / "reverse").translate("a<b")._repr_html_()
+    assert html.startswith("<p>a&lt;b → <b>")
+    assert html.count('<figure class="regard-attention">') == 1
+    assert "<figure" not in regard.load(runs / "none").translate("abc")._repr_html_()
+    run = regard.Run.open(runs / "reverse")._repr_html_()
+    assert "reverse, attention dot, decoder attentional, seed 1, finished</p>" in run
+    assert "<td>token_accuracy</td>" in run
+    assert run.count("<svg ") == 1

@@ -1,0 +1,233 @@
+"""Groups, tables, tests and verdicts from runs whose translations are made up."""
+
+import json
+import math
+import shutil
+from pathlib import Path
+from statistics import fmean, variance
+
+import numpy as np
+import pytest
+
+from regard.compare import Comparison, Pair, compare_runs, pair_rows, table_rows, told_p
+from regard.errors import RegardError
+from regard.metrics.significance import Difference, holm, welch
+from regard.parts import METRICS
+from regard.run import Run
+from tiny_runs import make_run
+
+REFERENCES = [f"the {a} dog sees a {b} cat near the {c} house" for a in ("old", "big") for b in ("red", "wet", "thin")
+              for c in ("new", "tall", "blue", "last", "first")]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_run(tmp_path_factory.mktemp("base") / "base", "scenes", "data.test=30").path
+
+
+def change(path: Path, **values: object) -> None:
+    path.write_text(json.dumps(json.loads(path.read_text(encoding="utf-8")) | values), encoding="utf-8")
+
+
+def fake(
+    base: Path, path: Path, *, attention: str, seed: int, wrong: int, losses: tuple[float, ...] = (3.0, 1.0, 2.0)
+) -> Run:
+    """A run that gets the third word of so many sentences wrong, and a few more by its seed."""
+    shutil.copytree(base, path)
+    config = json.loads((path / "config.json").read_text(encoding="utf-8"))
+    config["model"]["attention"], config["train"]["seed"] = attention, seed
+    (path / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    lines = [
+        {"event": "epoch", "epoch": i, "train_nats_per_token": 2 * loss, "validation_nats_per_token": loss + seed / 100}
+        for i, loss in enumerate(losses, 1)
+    ]
+    (path / "log.jsonl").write_text("\n".join(map(json.dumps, [lines[0], *lines])), encoding="utf-8")
+    chosen = np.random.default_rng((seed, wrong)).permutation(len(REFERENCES))[: wrong + seed % 2]
+    hypotheses = [text.replace("dog sees", "cat is") if i in chosen else text for i, text in enumerate(REFERENCES)]
+    stored = path / "evaluations" / "test-greedy.json"
+    old = json.loads(stored.read_text(encoding="utf-8"))
+    measure = METRICS["bleu"]()
+    value = measure.score(measure.statistics(hypotheses, REFERENCES)).value
+    old["scores"]["bleu"]["value"] = value
+    rows = [{"source": f"Satz {i} " + "x " * (i % 8), "hypothesis": h, "reference": r}
+            for i, (h, r) in enumerate(zip(hypotheses, REFERENCES, strict=True))]  # fmt: skip
+    change(stored, scores=old["scores"], sentences=rows)
+    return Run.open(path)
+
+
+@pytest.fixture(scope="module")
+def runs(base: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
+    folder = tmp_path_factory.mktemp("fake")
+    cells = [("none", 22), ("additive", 7), ("scaled_dot", 8)]
+    return [
+        fake(base, folder / f"{name}-{seed}", attention=name, seed=seed, wrong=wrong)
+        for name, wrong in cells
+        for seed in (1, 2, 3)
+    ]
+
+
+def test_runs_that_differ_in_the_seed_are_one_group_and_the_best_comes_first(runs: list[Run]) -> None:
+    found = compare_runs(runs)
+    assert {group.label for group in found.groups[:2]} == {"additive", "scaled_dot"}
+    assert found.groups[2].label == "none"
+    assert [[run.config.train.seed for run in group.runs] for group in found.groups] == [[1, 2, 3]] * 3
+    assert found.metric == "bleu"
+    assert "seed:" not in found.signature
+    assert "metric:bleu" in found.signature
+
+
+def test_a_table_has_the_mean_variance_and_range_of_every_quantity(runs: list[Run]) -> None:
+    found = compare_runs(runs)
+    rows = {(name, label): (seeds, values) for name, label, seeds, values in found.rows()}
+    stored = [run.evaluations()["test-greedy"]["scores"]["bleu"]["value"] for run in runs[:3]]
+    seeds, (mean, var, deviation, low, high) = rows["bleu", "none"]
+    assert seeds == 3
+    assert mean == pytest.approx(fmean(stored))
+    assert var == pytest.approx(variance(stored))
+    assert deviation == pytest.approx(math.sqrt(var))
+    assert (low, high) == (min(stored), max(stored))
+    assert rows["validation_loss_best", "none"][1][0] == pytest.approx(1.02)
+    assert rows["validation_loss_end", "none"][1][0] == pytest.approx(2.02)
+    assert rows["training_loss_end", "none"][1][0] == pytest.approx(4.0)
+    assert rows["training_loss_mean", "none"][1][0] == pytest.approx(4.0)
+    assert ("attention_accuracy", "additive") in rows
+    assert table_rows(found)[0][:4] == ["quantity", "group", "seeds", "mean"]
+    assert table_rows(found)[1][0] == "bleu"
+
+
+def test_the_tests_are_those_of_the_scores_and_corrected_for_the_pairs(runs: list[Run]) -> None:
+    found = compare_runs(runs)
+    spreads = {group.label: group.quantities["bleu"] for group in found.groups}
+    assert len(found.pairs) == 3
+    for pair in found.pairs:
+        assert pair.sentences.delta == pytest.approx(spreads[pair.better].mean - spreads[pair.worse].mean)
+        assert pair.seeds is not None
+        assert pair.seeds.p_value == welch(spreads[pair.worse].values, spreads[pair.better].values).p_value
+    raw = [pair.seeds.p_value for pair in found.pairs if pair.seeds]
+    assert [pair.p_seeds for pair in found.pairs] == holm(raw)
+    assert [pair.p_sentences for pair in found.pairs] == holm([pair.sentences.p_value for pair in found.pairs])
+    assert len(pair_rows(found)) == 4
+    assert found.verdict() == compare_runs(reversed(runs)).verdict()
+    json.dumps(found.to_json(), allow_nan=False)
+
+
+def test_the_verdict_says_what_beats_what(runs: list[Run]) -> None:
+    found = compare_runs(runs)
+    first, second = (group.label for group in found.groups[:2])
+    assert found.verdict()[0].startswith(f"{first} beats none: +")
+    assert found.verdict()[1].startswith(f"{second} beats none: +")
+    assert found.verdict()[2].startswith(f"not distinguishable: {first} and {second} (p = ")
+    assert len(found.verdict()) == 3
+
+
+def test_one_seed_says_that_seeds_were_not_tested(runs: list[Run]) -> None:
+    found = compare_runs([runs[0], runs[3]])
+    assert found.pairs[0].seeds is None
+    assert found.verdict()[0].startswith("additive beats none: +")
+    assert (
+        found.verdict()[1] == "Seeds were not tested: that takes at least 2 of each group, and 3 or more to find much."
+    )
+    assert "–" in table_rows(found)[1]
+    uneven = compare_runs([*runs[:2], *runs[3:6]])
+    assert uneven.pairs[0].sentences.delta == pytest.approx(
+        uneven.groups[0].quantities["bleu"].mean - uneven.groups[1].quantities["bleu"].mean
+    )
+
+
+def pair(sentences: float, seeds: float | None) -> Pair:
+    difference = Difference(1.94, sentences, (1.0, 3.0), "paired bootstrap")
+    return Pair("a", "b", difference, difference if seeds is not None else None, None, sentences, seeds)
+
+
+@pytest.mark.parametrize(
+    ("tested", "line"),
+    [
+        (pair(0.0004, 0.0002), "a beats b: +1.9 bleu, p < 0.001"),
+        (pair(0.0004, 0.03), "a beats b: +1.9 bleu, p = 0.03"),
+        (pair(0.0004, 0.06), "not distinguishable: a and b (p = 0.06 over seeds)"),
+        (pair(0.3, 0.01), "not distinguishable: a and b (p = 0.3 over sentences)"),
+        (pair(0.4, 0.31), "not distinguishable: a and b (p = 0.4)"),
+    ],
+)
+def test_a_difference_must_survive_both_kinds_of_chance(tested: Pair, line: str) -> None:
+    assert Comparison("bleu", "", (), (tested,)).verdict() == [line]
+
+
+def test_p_values_are_written_as_papers_do() -> None:
+    assert [told_p(p) for p in (0.0009, 0.001, 0.0123, 0.1, 1.0)] == [
+        "p < 0.001",
+        "p = 0.001",
+        "p = 0.012",
+        "p = 0.1",
+        "p = 1.0",
+    ]
+
+
+def test_scores_of_unlike_kind_are_refused_or_left_out(base: Path, runs: list[Run], tmp_path: Path) -> None:
+    other = fake(base, tmp_path / "other", attention="mean", seed=1, wrong=3)
+    stored = other.path / "evaluations" / "test-greedy.json"
+    scores = json.loads(stored.read_text(encoding="utf-8"))["scores"]
+    tokens = {
+        name: score | {"signature": score["signature"].replace("tokens:word", "tokens:subword")}
+        for name, score in scores.items()
+    }
+    change(stored, scores=tokens)
+    found = compare_runs([runs[0], other])
+    names = {name for name, *_ in found.rows()}
+    assert "bleu" in names
+    assert not names & {"token_accuracy", "validation_loss_best", "training_loss_mean"}
+    assert any(
+        note.startswith(f"token_accuracy is left out: {runs[0].path} and {other.path} have different vocabulary (")
+        for note in found.notes
+    )
+    change(
+        stored,
+        scores={
+            name: score | {"signature": score["signature"].replace("split:test", "split:dev")}
+            for name, score in scores.items()
+        },
+    )
+    message = f"{runs[0].path} and {other.path} have different split (test and dev)"
+    with pytest.raises(RegardError) as caught:
+        compare_runs([runs[0], other])
+    assert str(caught.value) == f"{message}: such scores do not belong into one table."
+
+
+def test_what_is_missing_is_named(runs: list[Run]) -> None:
+    with pytest.raises(RegardError) as caught:
+        compare_runs(runs, evaluation="test-beam5")
+    assert str(caught.value) == f"{runs[0].path}: has no evaluation 'test-beam5'; `regard evaluate` makes one."
+    with pytest.raises(RegardError) as caught:
+        compare_runs([])
+    assert str(caught.value) == "compare: got no finished run, want at least one."
+    with pytest.raises(RegardError, match="metric: got 'perplexity', want one that judges translations: bleu, "):
+        compare_runs(runs, metric="perplexity")
+
+
+def test_a_lower_score_wins_where_lower_is_better(runs: list[Run]) -> None:
+    found = compare_runs(runs, metric="ter")
+    means = [group.quantities["ter"].mean for group in found.groups]
+    assert means == sorted(means)
+
+
+def test_lengths_are_counted_in_words(runs: list[Run]) -> None:
+    (group, *_) = compare_runs(runs[:3]).groups
+    by_length = group.by_length(METRICS["bleu"]())
+    assert [list(each) for each in by_length] == [["<=5", "6-10"]] * 3
+    assert compare_runs(runs[:3]).pairs == ()
+
+
+def test_groups_are_named_by_what_differs(runs: list[Run], base: Path, tmp_path: Path) -> None:
+    other = fake(base, tmp_path / "one", attention="mean", seed=1, wrong=3)
+    config = json.loads((other.path / "config.json").read_text(encoding="utf-8"))
+    config["model"]["cell"] = "lstm"
+    (other.path / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    labels = {group.label for group in compare_runs([runs[0], Run.open(other.path)]).groups}
+    assert labels == {"cell=gru attention=none", "cell=lstm attention=mean"}
+
+
+def test_a_notebook_shows_a_comparison(runs: list[Run]) -> None:
+    html = compare_runs(runs)._repr_html_()
+    assert "<th>quantity</th>" in html
+    assert " beats none: +" in html
+    assert html.count("<svg ") == 1

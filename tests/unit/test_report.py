@@ -1,0 +1,89 @@
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from regard.cli import main
+from regard.report import report
+from regard.report.sentences import by_frequency, choose, differing
+from regard.run import Run
+from regard.search.strategy import Strategy
+from tiny_runs import make_run
+
+
+def rows(*texts: str) -> list[dict[str, str]]:
+    return [{"source": text, "hypothesis": text, "reference": text} for text in texts]
+
+
+def test_every_sentence_is_chosen_once() -> None:
+    texts = [chr(97 + i) * (i + 1) for i in range(14)]
+    scores = [float(10 * (i % 7)) for i in range(13)] + [None]
+    chosen = choose(rows(*texts), scores)
+    assert chosen["best"] == [6, 12, 5]
+    assert chosen["worst"] == [7, 0, 8]
+    assert chosen["longest"] == [11, 10, 9]
+    everything = [i for indices in chosen.values() for i in indices]
+    assert len(everything) == len(set(everything)) == 12
+    assert 13 not in everything
+    assert choose(rows("", " "), [0.0, 0.0]) == {}
+    assert choose(rows("a"), [5.0]) == {"best": [0]}
+
+
+def test_the_furthest_apart_come_first_and_equal_scores_not_at_all() -> None:
+    assert differing([1.0, 50.0, None, 7.0, 0.0], [1.0, 90.0, 3.0, 0.0, 100.0]) == [4, 1, 3]
+
+
+def test_words_are_counted_as_often_as_they_were_found() -> None:
+    training = ["the dog"] * 5 + ["the cat"]
+    found = [{"reference": "the the Dog cat emu", "hypothesis": "the dog dog cat"}]
+    assert by_frequency(training, found, is_lower=False) == {"<=0": 0.0, "1-4": 100.0, "5-19": 50.0}
+    assert by_frequency(training, found, is_lower=True) == {"<=0": 0.0, "1-4": 100.0, "5-19": pytest.approx(200 / 3)}
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
+    folder = tmp_path_factory.mktemp("report")
+    runs = [make_run(folder / f"{name}<b>", "scenes", f"model.attention={name}") for name in ("additive", "none")]
+    stored = runs[0].evaluations()["test-greedy"]
+    values = [float(i) for i in range(len(stored["sentences"]))]  # so little training makes all models alike
+    runs[0].save_evaluation("test-greedy", stored | {"sentence_scores": stored["sentence_scores"] | {"bleu": values}})
+    return runs
+
+
+def test_a_comparison_has_every_section_and_needs_nothing_from_elsewhere(runs: list[Run]) -> None:
+    html = report(runs, title="two <b>", split="test", strategy=Strategy())
+    assert re.findall(r"<h2>(.*?)</h2>", html) == [
+        "Verdict", "Results", "Learning curves", "By length of the source", "By frequency of the word",
+        "Where the models differ most", "Sentences", "All sentences", "Scores and signatures",
+        "Configuration and environment",
+    ]  # fmt: skip
+    assert "<h1>two &lt;b&gt;</h1>" in html
+    assert "no attention" in html
+    assert html.count("<svg ") == 3
+    assert "metric:bleu" in html
+    assert "corpus_sha256" in html
+    outside = re.sub(r'xmlns(:\w+)?="[^"]*"', "", html)
+    assert not re.search(r"(src|href)=\"(?!#)|@import|url\((?!#)", outside)
+
+
+def test_a_single_run_has_a_report_too(runs: list[Run]) -> None:
+    html = report(runs[:1], title="one", split="test", strategy=Strategy())
+    names = re.findall(r"<h2>(.*?)</h2>", html)
+    assert "Verdict" not in names
+    assert "Where the models differ most" not in names
+    assert html.count('<figure class="regard-attention">') >= 9
+
+
+def test_a_thousand_sentences_fit_into_five_megabytes(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "run", "scenes", "data.test=1000", "train.epochs=1")
+    assert len(report([run], title="run", split="test", strategy=Strategy()).encode()) < 5_000_000
+
+
+def test_the_command_writes_a_file_and_names_a_wrong_suffix(runs: list[Run], tmp_path: Path) -> None:
+    result = CliRunner().invoke(main, ["report", str(runs[0].path), "-o", str(tmp_path / "out.html")])
+    assert result.exit_code == 0
+    assert result.stderr == f"written to {tmp_path / 'out.html'}\n"
+    assert (tmp_path / "out.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+    wrong = CliRunner().invoke(main, ["report", str(runs[0].path), "-o", "out.pdf"])
+    assert wrong.stderr == "Error: -o: got 'out.pdf', want a name that ends in .html.\n"
