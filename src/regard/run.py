@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from regard.models.seq2seq import Seq2Seq
     from regard.types import Tensor
 
-FORMAT = 1
+FORMAT = 2
 """Raised when an older regard could not read a run any more."""
 
 

@@ -77,7 +77,7 @@ def test_what_is_no_run_is_said_so(tmp_path: Path) -> None:
 def test_another_format_is_refused(tmp_path: Path) -> None:
     run = make(tmp_path / "run")
     run.describe(format=99)
-    with pytest.raises(RegardError, match=r"run: format 99, but regard \d+\.\d+\.\d+ reads format 1\.$"):
+    with pytest.raises(RegardError, match=r"run: format 99, but regard \d+\.\d+\.\d+ reads format 2\.$"):
         Run.open(run.path)
 
 

@@ -9,6 +9,7 @@ from regard.attention.base import Attention
 from regard.config import ModelConfig
 from regard.errors import RegardError
 from regard.models.decoders.base import Decoder
+from regard.models.dropout import Dropout
 from regard.models.encoder import Encoder
 from regard.models.seq2seq import Seq2Seq
 from regard.parts import ATTENTIONS, DECODERS, NORMALISERS
@@ -72,7 +73,7 @@ def embedding(words: int, size: int) -> nn.Embedding:
 
 
 def _readout(config: ModelConfig, features: int) -> nn.Module:
-    layers: list[nn.Module] = [nn.Dropout(config.feature_dropout)]
+    layers: list[nn.Module] = [Dropout(config.feature_dropout)]
     if config.readout:
-        layers += [nn.Linear(features, config.readout), nn.Tanh(), nn.Dropout(config.feature_dropout)]
+        layers += [nn.Linear(features, config.readout), nn.Tanh(), Dropout(config.feature_dropout)]
     return nn.Sequential(*layers)

@@ -15,11 +15,11 @@ from regard.config import TrainConfig
 from regard.data.batches import Batch, EncodedPairs, Ints, plan
 from regard.device import choose_device, choose_precision, keep_freed_memory
 from regard.errors import RegardError
-from regard.models.scoring import autocast, read_batch, token_log_probs
+from regard.models.scoring import token_log_probs
 from regard.models.seq2seq import Seq2Seq
 from regard.training.events import Began, Ended, EpochEnded, Event, Stepped
-from regard.training.loss import linear_cross_entropy
 from regard.training.schedule import rate
+from regard.training.shares import Shares
 from regard.types import Tensor
 
 
@@ -92,6 +92,14 @@ class Trainer:
             weight_decay=config.weight_decay,
             fused=True,
         )
+        self.shares = Shares(
+            self.model,
+            threads=config.threads or torch.get_num_threads(),
+            precision=self.precision,
+            smoothing=config.label_smoothing,
+            seed=config.seed,
+            device=self.device,
+        )
         self.progress = Progress()
         self._reserve = 0.0
 
@@ -100,8 +108,6 @@ class Trainer:
         keep_freed_memory()
         if self.config.threads:
             torch.set_num_threads(self.config.threads)
-        if self.progress.step == 0:
-            torch.manual_seed(self.config.seed)
         yield self._began()
         reason = self.progress.end  # a training killed after its last checkpoint has only to say so
         while not reason:
@@ -119,7 +125,6 @@ class Trainer:
         tensors |= {f"average.{n}": p for n, p in zip(self.names, self.average, strict=False)}
         for index, state in self.optimizer.state_dict()["state"].items():
             tensors |= {f"optimizer.{index}.{key}": value for key, value in state.items()}
-        tensors["random"] = torch.get_rng_state()
         return Checkpoint(tensors, json.dumps(asdict(self.progress)))
 
     def restore(self, checkpoint: Checkpoint) -> None:
@@ -137,7 +142,6 @@ class Trainer:
                 state.setdefault(int(index), {})[name] = value
         groups = self.optimizer.state_dict()["param_groups"]
         self.optimizer.load_state_dict({"state": state, "param_groups": groups})
-        torch.set_rng_state(tensors["random"])
         self.progress = Progress(**json.loads(checkpoint.progress))
 
     def _began(self) -> Began:
@@ -169,7 +173,7 @@ class Trainer:
         batches = self._plan(pairs, at.epoch)
         clock = time.perf_counter()
         while at.batch < len(batches):
-            batch = pairs.batch(batches[at.batch]).to(self.device)
+            batch = pairs.batch(batches[at.batch])
             done = self._share_done(len(batches))
             learning_rate = self._rate(done)
             nats, tokens = self.step(batch, learning_rate)
@@ -219,22 +223,13 @@ class Trainer:
 
     def step(self, batch: Batch, learning_rate: float) -> tuple[float, int]:
         """Learn from one batch; return its loss in nats and its target tokens. A loss of NaN changes nothing."""
-        self.model.train()
-        self.optimizer.zero_grad(set_to_none=True)
-        with autocast(self.device, self.precision):
-            features = read_batch(self.model, batch).features[batch.is_target]
-            targets = batch.target_out[batch.is_target]
-            loss, nats = linear_cross_entropy(
-                features, self.model.output, targets, smoothing=self.config.label_smoothing
-            )
-        value = nats.item()
-        if not math.isfinite(value):
-            return value, len(targets)
-        (loss / len(targets)).backward()
-        largest = self.config.clip or math.inf
-        norm = torch.nn.utils.clip_grad_norm_(self.parameters, largest, foreach=True)
-        if not norm.isfinite():
-            return math.nan, len(targets)
+        gradient = self.shares.gradient(batch, step=self.progress.step)
+        tokens = batch.target_tokens
+        for parameter, tensor in zip(self.parameters, gradient.tensors, strict=True):
+            parameter.grad = tensor
+        norm = torch.nn.utils.clip_grad_norm_(self.parameters, self.config.clip or math.inf, foreach=True)
+        if not math.isfinite(gradient.nats) or not norm.isfinite():
+            return math.nan, tokens
         for group in self.optimizer.param_groups:
             group["lr"] = learning_rate
         self.optimizer.step()
@@ -243,7 +238,7 @@ class Trainer:
             decay = min(self.config.ema, (1 + self.progress.step) / (10 + self.progress.step))
             with torch.no_grad():
                 torch._foreach_lerp_(self.average, [p.detach() for p in self.parameters], 1 - decay)
-        return value, len(targets)
+        return gradient.nats, tokens
 
     def _end_epoch(self, batches: int) -> EpochEnded:
         at = self.progress

@@ -7,6 +7,7 @@ from torch import nn
 
 from regard.attention.base import Attention, Source
 from regard.models.cells import State
+from regard.models.dropout import Dropout
 from regard.types import Float, Int, Tensor
 
 
@@ -30,7 +31,7 @@ class Decoder(nn.Module, ABC):
         super().__init__()
         self.embedding = embedding
         self.attention = attention
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     @abstractmethod
     def start(self, source: Source) -> State:
