@@ -102,6 +102,8 @@ class ModelConfig(Frozen):
     """How scores become weights."""
     dropout: Share = 0.0
     """Dropout on embeddings and between layers."""
+    variational: bool = False
+    """Whether that dropout hits the same numbers at every step of a sentence."""
     feature_dropout: Share = 0.0
     """Dropout on what the output layer sees, and around the readout."""
     readout: NonNegativeInt = 0

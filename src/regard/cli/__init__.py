@@ -20,6 +20,7 @@ COMMANDS = {
     "score": "regard.cli.score:score",
     "lab": "regard.cli.lab:lab",
     "check": "regard.cli.check:check",
+    "bench": "regard.cli.bench:bench",
     "list": "regard.cli.list:list_parts",
     "data": "regard.cli.data:data",
 }

@@ -82,12 +82,12 @@ def start(cell: type[Cell], sentence: Float[Tensor, "B H"], layers: int) -> Stat
 class Sequence(nn.Module):
     """Recurrent layers over inputs that are all known beforehand."""
 
-    def __init__(self, cell: str, inputs: int, hidden: int, *, layers: int = 1, dropout: float = 0.0) -> None:
+    def __init__(self, cell: str, inputs: int, hidden: int, *, layers: int, dropout: Dropout) -> None:
         super().__init__()
         self.cell: type[Cell] = CELLS[cell]
         sizes = [inputs, *[hidden] * (layers - 1)]
         self.layers = nn.ModuleList(self.cell.network(size, hidden, batch_first=True) for size in sizes)
-        self.dropout = Dropout(dropout)
+        self.dropout = dropout
 
     def start(self, sentence: Float[Tensor, "B H"]) -> State:
         """Return the state before the first input."""
@@ -110,7 +110,7 @@ class Stack(nn.Module):
     ``project`` does the work that needs no previous step for all steps at once; ``step`` does the rest.
     """
 
-    def __init__(self, cell: str, known: int, hidden: int, *, fed: int, layers: int = 1, dropout: float = 0.0) -> None:
+    def __init__(self, cell: str, known: int, hidden: int, *, fed: int, layers: int, dropout: Dropout) -> None:
         super().__init__()
         self.cell: type[Cell] = CELLS[cell]
         self.layers = layers
@@ -118,7 +118,7 @@ class Stack(nn.Module):
         self.known = nn.Linear(known, width)
         self.fed = nn.ModuleList(nn.Linear(fed if i == 0 else hidden, width, bias=i > 0) for i in range(layers))
         self.recurrent = nn.ModuleList(nn.Linear(hidden, width) for _ in range(layers))
-        self.dropout = Dropout(dropout)
+        self.dropout = dropout
         for parameter in self.parameters():
             nn.init.uniform_(parameter, -(hidden**-0.5), hidden**-0.5)
 

@@ -22,12 +22,12 @@ class Encoder(nn.Module):
         layers: int,
         bidirectional: bool,
         sentence: int,
-        dropout: float,
+        dropout: Dropout,
     ) -> None:
         super().__init__()
         kind: type[Cell] = CELLS[cell]
         self.embedding = embedding
-        self.dropout = Dropout(dropout)
+        self.dropout = dropout
         self.directions = 2 if bidirectional else 1
         sizes = [embedding.embedding_dim, *[hidden * self.directions] * (layers - 1)]
         self.layers = nn.ModuleList(

@@ -54,11 +54,16 @@ class Shares:
         tokens = batch.target_tokens
         shares = [batch.share(number, workers) for number in range(workers)]
         if workers == 1:
-            return self._share(0, shares[0], step, tokens)
-        parts = list(self._pool.map(self._share, range(workers), shares, [step] * workers, [tokens] * workers))
+            return self.part(shares[0], number=0, step=step, tokens=tokens)
+        jobs = [
+            self._pool.submit(self.part, share, number=number, step=step, tokens=tokens)
+            for number, share in enumerate(shares)
+        ]
+        parts = [job.result() for job in jobs]
         return Gradient(sum(part.nats for part in parts), _sum([part.tensors for part in parts]))
 
-    def _share(self, number: int, batch: Batch, step: int, tokens: int) -> Gradient:
+    def part(self, batch: Batch, *, number: int, step: int, tokens: int) -> Gradient:
+        """Return one worker's share of the gradient; ``tokens`` is what the whole batch has."""
         replica = self.replicas[number]
         self.generators[number].manual_seed(int(np.random.SeedSequence((self.seed, step, number)).generate_state(1)[0]))
         batch = batch.to(self.device)

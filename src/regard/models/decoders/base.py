@@ -27,11 +27,11 @@ class Decoder(nn.Module, ABC):
     features: int
     """Size F of what the output layer sees."""
 
-    def __init__(self, embedding: nn.Embedding, attention: Attention, *, dropout: float) -> None:
+    def __init__(self, embedding: nn.Embedding, attention: Attention, *, dropout: Dropout) -> None:
         super().__init__()
         self.embedding = embedding
         self.attention = attention
-        self.dropout = Dropout(dropout)
+        self.dropout = dropout
 
     @abstractmethod
     def start(self, source: Source) -> State:
