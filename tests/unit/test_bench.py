@@ -60,7 +60,7 @@ def test_the_command_prints_one_object_a_line() -> None:
     precision = "bfloat16" if torch.cpu.get_capabilities().get("avx512_bf16") else "float32"
     assert limit["what"] == f"limit of matrix products, {precision}"
     assert training["experiment"] == "homework"
-    assert 0 < training["share_of_limit"]
+    assert training["share_of_limit"] > 0
 
 
 def test_an_unknown_preset_is_told() -> None:
