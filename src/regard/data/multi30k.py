@@ -19,8 +19,8 @@ from rich.console import Console
 from rich.progress import Progress
 
 from regard.data.corpus import Corpus, Recipe, Split
-from regard.data.tokenizers import write_atomically
 from regard.data.words import clean
+from regard.disk import write_atomically
 from regard.errors import RegardError
 
 Language = Literal["de", "en", "fr", "cs"]

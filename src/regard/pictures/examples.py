@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from regard.data.corpus import Corpus, Links
+from regard.disk import telling
 from regard.evaluate import Evaluation
 from regard.pictures.diagram import Diagram, draw_attention
 from regard.pictures.files import save
@@ -25,7 +26,8 @@ def diagram_of(
 
 def save_examples(evaluation: Evaluation, corpus: Corpus, folder: Path, *, count: int = EXAMPLES) -> Iterator[Path]:
     """Draw translations of a split, short to long; gold links are outlined where the translation is the reference."""
-    folder.mkdir(exist_ok=True)
+    with telling(folder):
+        folder.mkdir(exist_ok=True)
     split = corpus[evaluation.split]
     for row in _choose(evaluation.translations, count):
         translation, reference = evaluation.translations[row], split.targets[row]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.config import Config, load_config
+from regard.disk import telling, write_atomically
 from regard.errors import RegardError
 from regard.run import Run
 
@@ -71,8 +72,9 @@ class Grid:
 
     def save(self, folder: Path) -> None:
         """Write what the directory is about."""
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / FILE).write_text(json.dumps({"format": 1, **asdict(self)}, indent=1) + "\n", encoding="utf-8")
+        with telling(folder / FILE):
+            folder.mkdir(parents=True, exist_ok=True)
+            write_atomically(folder / FILE, (json.dumps({"format": 1, **asdict(self)}, indent=1) + "\n").encode())
 
 
 def runs_of(path: Path) -> list[Run]:

@@ -12,6 +12,7 @@ from regard.data.batches import EncodedPairs
 from regard.data.corpus import Corpus, Split, load_corpus
 from regard.data.tokenizers import Tokenizer, TokenizerPair
 from regard.device import choose_device
+from regard.disk import WriteError
 from regard.errors import RegardError
 from regard.models.build import build_model
 from regard.run import Run
@@ -97,6 +98,12 @@ class Session:
 
     def fit(self) -> Iterator[Event]:
         """Train, keep the log and the checkpoints."""
+        try:
+            yield from self._fit()
+        except WriteError as error:
+            raise RegardError(f"{error} Put that right; then `regard resume {self.run.path}` goes on.") from None
+
+    def _fit(self) -> Iterator[Event]:
         self.run.describe(status="training")
         for event in self.trainer.fit():
             if isinstance(event, EpochEnded):
