@@ -1,5 +1,6 @@
 """What an experiment is: frozen, closed models read from TOML and ``key=value``; every problem is told at once."""
 
+import os
 import tomllib
 from collections.abc import Iterable, Mapping
 from importlib import resources
@@ -43,6 +44,14 @@ def one_of(registry: Registry[Any]) -> AfterValidator:
 
 
 Share = Annotated[float, Field(ge=0, lt=1)]
+
+
+def _absolute(path: str) -> str:
+    return str(Path(os.path.expanduser(path)).absolute()) if path else ""  # as it is for a user who is not there
+
+
+Place = Annotated[str, AfterValidator(_absolute)]
+"""A file or directory, kept as an absolute path: a run must find its data from wherever it is looked at."""
 
 
 class DataConfig(Frozen):
