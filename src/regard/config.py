@@ -197,6 +197,10 @@ class Config(Frozen):
         return self
 
 
+DEPENDENT = {"model.attention": "heads"}
+"""Overriding the first key frees the second, which the experiment set for its own choice of the first."""
+
+
 def presets() -> dict[str, str]:
     """Return the built-in experiments: name -> TOML text."""
     folder = resources.files("regard") / "presets"
@@ -207,8 +211,11 @@ def presets() -> dict[str, str]:
 def load_config(experiment: str, overrides: Iterable[str] = ()) -> Config:
     """Read a preset or a TOML file and lay ``key=value`` overrides over it."""
     tree = _read(experiment)
-    for override in overrides:
-        _lay_over(tree, override)
+    given = dict(map(_parse, overrides))
+    for key, value in given.items():
+        _let_go(tree, key, value)
+    for key, value in given.items():
+        _lay_over(tree, key, value)
     return resolve(tree, where=experiment)
 
 
@@ -258,19 +265,17 @@ def _read(experiment: str) -> dict[str, Any]:
         raise RegardError(f"{experiment}: not valid TOML: {error}.") from None
 
 
-def _lay_over(tree: dict[str, Any], override: str) -> None:
+def _parse(override: str) -> tuple[str, Any]:
     key, equals, text = override.partition("=")
-    if not equals or not key:
+    path = [part.strip() for part in key.split(".")]
+    if not equals or not all(path):
         raise RegardError(f"'{override}': want key=value, such as train.epochs=5.")
-    *path, last = key.strip().split(".")
+    if len(text.strip().splitlines()) > 1:
+        raise RegardError(f"{'.'.join(path)}: got a value of several lines, want one line.")
     value = _value(text.strip())
-    if key == "data.corpus" and tree.get("data", {}).get("corpus") != value:
-        tree["data"] = {}  # the keys of one corpus mean nothing to another
-    for part in path:
-        tree = tree.setdefault(part, {})
-        if not isinstance(tree, dict):
-            raise RegardError(f"'{override}': '{part}' is a value, not a section.")
-    tree[last] = value
+    if isinstance(value, dict) or (len(path) == 1 and path[0] in Config.model_fields):
+        raise RegardError(f"'{override}': want one value for one key, such as train.epochs=5.")
+    return ".".join(path), value
 
 
 def _value(text: str) -> Any:
@@ -278,6 +283,26 @@ def _value(text: str) -> Any:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         return text
+
+
+def _let_go(tree: dict[str, Any], key: str, value: Any) -> None:
+    """Drop what the experiment says only because of the value that now changes; what the user says stays."""
+    section, name = tree.get(key.partition(".")[0]), key.partition(".")[2]
+    if not isinstance(section, dict) or not value or section.get(name) == value:
+        return
+    if key == "data.corpus":
+        section.clear()
+    else:
+        section.pop(DEPENDENT.get(key), None)
+
+
+def _lay_over(tree: dict[str, Any], key: str, value: Any) -> None:
+    *path, last = key.split(".")
+    for part in path:
+        tree = tree.setdefault(part, {})
+        if not isinstance(tree, dict):
+            raise RegardError(f"'{key}={value}': '{part}' is a value, not a section.")
+    tree[last] = value
 
 
 def _problem(error: Any, model: Any, above: tuple[str, ...]) -> str:

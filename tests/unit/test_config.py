@@ -1,5 +1,6 @@
 """What may be configured, and what is said when it may not."""
 
+from itertools import permutations
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,26 @@ def test_a_value_is_read_as_toml_or_as_a_word() -> None:
 def test_another_corpus_leaves_the_keys_of_the_first_behind() -> None:
     config = load_config("homework", ["data.corpus=reverse", "data.letters=3"])
     assert config.data.model_dump()["letters"] == 3
+
+
+@pytest.mark.parametrize(
+    "overrides", list(permutations(["data.corpus=reverse", "data.letters=3", " data . seed = 5 "]))
+)
+def test_the_order_of_overrides_does_not_matter(overrides: tuple[str, ...]) -> None:
+    data = load_config("homework", overrides).data.model_dump()
+    assert (data["corpus"], data["letters"], data["seed"]) == ("reverse", 3, 5)
+
+
+def test_the_last_of_equal_keys_counts() -> None:
+    assert load_config("scenes", ["train.epochs=3", "train.epochs =4"]).train.epochs == 4
+
+
+def test_another_attention_leaves_the_heads_of_the_preset_behind() -> None:
+    assert load_config("multi30k").model.heads == 4
+    assert load_config("multi30k", ["model.attention=multi_head"]).model.heads == 4
+    assert load_config("multi30k", ["model.attention=scaled_dot"]).model.heads == 1
+    message = "multi30k: model: heads: got 4 with attention 'scaled_dot', want 1 or multi_head."
+    assert problems("multi30k", "model.heads=4", "model.attention=scaled_dot") == [message]
 
 
 def test_a_configuration_survives_json() -> None:
@@ -93,6 +114,19 @@ def test_all_problems_are_told_at_once() -> None:
         ("homewrok", [], "Unknown preset 'homewrok'. Did you mean 'homework'? A file's name must end in .toml."),
         ("no/such.toml", [], "no/such.toml: cannot read the configuration (No such file or directory)."),
         ("scenes", ["epochs"], "'epochs': want key=value, such as train.epochs=5."),
+        ("scenes", ["model..hidden=3"], "'model..hidden=3': want key=value, such as train.epochs=5."),
+        ("scenes", ["train.seed=1\nepochs=5"], "train.seed: got a value of several lines, want one line."),
+        (
+            "scenes",
+            ["model={hidden=3}"],
+            "'model={hidden=3}': want one value for one key, such as train.epochs=5.",
+        ),
+        ("scenes", ["data=5"], "'data=5': want one value for one key, such as train.epochs=5."),
+        (
+            "scenes",
+            ["train.epochs={a=1}"],
+            "'train.epochs={a=1}': want one value for one key, such as train.epochs=5.",
+        ),
         ("scenes", ["model.hidden.x=1"], "'model.hidden.x=1': 'hidden' is a value, not a section."),
     ],
 )
