@@ -142,10 +142,10 @@ class TrainConfig(Frozen):
 
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 1
     """Seed of the weights, the batches and the dropout."""
-    epochs: PositiveInt = 10
-    """Passes over the training data."""
+    epochs: NonNegativeInt = 10
+    """Passes over the training data; 0, the default with `minutes`, for as many as the time allows."""
     minutes: NonNegativeFloat = 0.0
-    """Time budget that the schedule is fitted to; 0 for none. With a budget, `epochs` is only an upper bound."""
+    """Time budget that the schedule is fitted to; 0 for none. If `epochs` is given too, what ends first counts."""
     batch: PositiveInt = 128
     """Size of a batch, in `batch_unit`."""
     batch_unit: Literal["sentences", "tokens"] = "sentences"
@@ -157,7 +157,7 @@ class TrainConfig(Frozen):
     schedule: Annotated[str, one_of(SCHEDULES)] = "constant"
     """Course of the learning rate after the warm-up."""
     warmup_steps: NonNegativeInt = 0
-    """Steps over which the learning rate rises."""
+    """Steps over which the learning rate rises; with `minutes`, at most a tenth of the time."""
     beta2: Annotated[float, Field(gt=0, lt=1)] = 0.999
     """Adam's decay of the squared gradient."""
     weight_decay: NonNegativeFloat = 0.0
@@ -176,6 +176,19 @@ class TrainConfig(Frozen):
     """Where to compute."""
     threads: NonNegativeInt = 0
     """Processor threads; 0 for torch's choice."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _time_alone_decides(cls, values: Any) -> Any:
+        if isinstance(values, Mapping) and values.get("minutes") and "epochs" not in values:
+            return {**values, "epochs": 0}
+        return values
+
+    @model_validator(mode="after")
+    def _comes_to_an_end(self) -> "TrainConfig":
+        if not self.epochs and not self.minutes:
+            raise ValueError("epochs: got 0, want at least 1, or minutes to train for.")
+        return self
 
 
 class Config(Frozen):
@@ -197,7 +210,7 @@ class Config(Frozen):
         return self
 
 
-DEPENDENT = {"model.attention": "heads"}
+DEPENDENT = {"model.attention": "heads", "train.minutes": "epochs"}
 """Overriding the first key frees the second, which the experiment set for its own choice of the first."""
 
 

@@ -68,6 +68,20 @@ def test_another_attention_leaves_the_heads_of_the_preset_behind() -> None:
     assert problems("multi30k", "model.heads=4", "model.attention=scaled_dot") == [message]
 
 
+def test_a_time_budget_alone_decides_unless_epochs_are_given(tmp_path: Path) -> None:
+    def decided(*overrides: str, experiment: str = "scenes") -> tuple[int, float]:
+        train = load_config(experiment, overrides).train
+        return train.epochs, train.minutes
+
+    assert decided("train.minutes=5") == (0, 5)
+    assert decided("train.epochs=3", "train.minutes=5") == decided("train.minutes=5", "train.epochs=3") == (3, 5)
+    assert decided("train.minutes=0") == decided()
+    path = tmp_path / "mine.toml"
+    path.write_text('[data]\ncorpus = "scenes"\n[train]\nminutes = 5\n')
+    assert decided(experiment=str(path)) == (0, 5)
+    assert decided("train.minutes=0", experiment=str(path)) == (10, 0)
+
+
 def test_a_configuration_survives_json() -> None:
     config = load_config("multi30k")
     from regard.config import resolve
@@ -84,7 +98,7 @@ def test_a_configuration_survives_json() -> None:
         (["data.corpus=scene"], "scenes: data.corpus: got 'scene'. Did you mean 'scenes'?"),
         (["model.attention=aditive"], "scenes: model.attention: got 'aditive'. Did you mean 'additive'?"),
         (["model.cell=gur"], "scenes: model.cell: got 'gur'. Did you mean 'gru'?"),
-        (["train.epochs=0"], "scenes: train.epochs: got 0. Input should be greater than 0."),
+        (["train.epochs=0"], "scenes: train: epochs: got 0, want at least 1, or minutes to train for."),
         (["model.dropout=1"], "scenes: model.dropout: got 1. Input should be less than 1."),
         (["train.precision=half"],
          "scenes: train.precision: got 'half'. Input should be 'auto', 'float32' or 'bfloat16'."),
@@ -103,7 +117,7 @@ def test_a_wrong_value_gets_one_line(overrides: list[str], message: str) -> None
 
 
 def test_all_problems_are_told_at_once() -> None:
-    told = problems("scenes", "model.hiden=3", "train.epochs=0", "data.seed=-1")
+    told = problems("scenes", "model.hiden=3", "train.epochs=-1", "data.seed=-1")
     assert len(told) == 3
     assert {line.split(": ")[1] for line in told} == {"model.hiden", "train.epochs", "data.seed"}
 

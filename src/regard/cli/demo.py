@@ -19,7 +19,8 @@ def demo(path: Path | None) -> None:
     from regard.run import free_path
     from regard.translate import load
 
-    config = load_config("scenes", [f"train.minutes={MINUTES}"])
+    epochs = load_config("scenes").train.epochs
+    config = load_config("scenes", [f"train.minutes={MINUTES}", f"train.epochs={epochs}"])
     session = train_run(config, path or free_path(Path("runs"), "demo"))
     if session is None:
         return
