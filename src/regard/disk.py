@@ -2,10 +2,15 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from regard.errors import RegardError
+
+try:
+    import fcntl
+except ImportError:  # Windows: two trainings of one run at a time are the user's to avoid
+    fcntl = None  # type: ignore[assignment]
 
 
 class WriteError(RegardError):
@@ -36,6 +41,34 @@ def write_atomically(path: Path, content: bytes) -> None:
     """Write a file whole or not at all."""
     with replacing(path) as partial:
         partial.write_bytes(content)
+
+
+@contextmanager
+def lock(path: Path, *, is_waiting: bool = False) -> Iterator[None]:
+    """Keep a run, which need not be there yet, to this process; wait for another one's end, or refuse."""
+    if fcntl is None:
+        yield
+        return
+    name = path.resolve().with_name(f".{path.resolve().name}.lock")
+    how = fcntl.LOCK_EX | (0 if is_waiting else fcntl.LOCK_NB)
+    with telling(path), ExitStack() as stack:
+        name.parent.mkdir(parents=True, exist_ok=True)
+        while True:
+            file = stack.enter_context(name.open("w"))
+            try:
+                fcntl.flock(file, how)
+            except BlockingIOError:
+                told = "another process is training this run; let it end, or stop it first."
+                raise RegardError(f"{path}: {told}") from None
+            with suppress(FileNotFoundError):  # whoever had it has removed it at its end
+                if os.path.samestat(os.fstat(file.fileno()), name.stat()):
+                    break
+        held = stack.pop_all()
+    with held:
+        try:
+            yield
+        finally:
+            name.unlink(missing_ok=True)
 
 
 def append_line(path: Path, line: str) -> None:

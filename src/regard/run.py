@@ -174,6 +174,10 @@ class Run:
         """Where attention diagrams go."""
         return self.path / "examples"
 
+    def is_shown(self) -> bool:
+        """Tell whether the scores and diagrams that close a training are there."""
+        return self.examples.is_dir() and (self.path / "evaluations" / "test-greedy.json").is_file()
+
     def save_evaluation(self, name: str, evaluation: Mapping[str, Any]) -> Path:
         """Store an evaluation as JSON."""
         path = self.path / "evaluations" / f"{name}.json"

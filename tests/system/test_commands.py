@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from click.testing import CliRunner, Result
 
 import regard
 from regard.cli import COMMANDS, main
+from regard.disk import lock
 from regard.run import Run
 
 SMALL = [
@@ -20,6 +22,7 @@ SMALL = [
     "model.hidden=64", "model.encoder_hidden=64", "train.epochs=6", "train.batch=32", "train.learning_rate=5e-3",
     "train.threads=1",
 ]  # fmt: skip
+DRAWING = "regard.pictures.examples.draw_attention"
 pytestmark = pytest.mark.slow
 
 
@@ -156,7 +159,7 @@ def test_ctrl_c_then_resume_ends_with_the_weights_of_an_uninterrupted_run(run: P
                 process.send_signal(signal.SIGINT)
                 break
         rest = process.stderr.read()
-    assert process.returncode == 0
+    assert process.returncode == 130
     assert f"go on with: regard resume {path}" in rest
     assert Run.open(path).description["status"] == "interrupted"
     assert call("resume", str(path)).exit_code == 0
@@ -164,6 +167,42 @@ def test_ctrl_c_then_resume_ends_with_the_weights_of_an_uninterrupted_run(run: P
         one, other = Run.open(path).load_weights(name)[0], Run.open(run).load_weights(name)[0]
         assert set(one) == set(other)
         assert all(torch.equal(one[key], other[key]) for key in one)
+
+
+def test_a_run_is_trained_by_one_process_at_a_time(run: Path, tmp_path: Path) -> None:
+    for path, words in ((run, ["resume", str(run)]), (tmp_path / "new", ["train", "reverse", "--run"])):
+        with lock(path):
+            result = call(*words, *([str(path)] if words[0] == "train" else []))
+        told = "another process is training this run; let it end, or stop it first."
+        assert (result.exit_code, result.stderr) == (1, f"Error: {path}: {told}\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("lacks", ["examples", "evaluations"])
+def test_a_trained_run_without_its_results_gets_them_by_resume(
+    run: Path, tmp_path: Path, lacks: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "run"
+    shutil.copytree(run, path)
+    shutil.rmtree(path / lacks)
+    weights = (path / "best.safetensors").read_bytes()
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("regard.cli.evaluate.evaluate_run" if lacks == "evaluations" else DRAWING, interrupted)
+        result = call("resume", str(path))
+    assert result.exit_code == 130
+    said = f"stopped; the model is trained, and this makes its scores and diagrams: regard resume {path}"
+    assert result.stderr.splitlines()[-1] == said
+    assert not (path / lacks).exists()
+    result = call("resume", str(path))
+    assert result.exit_code == 0
+    assert "token_accuracy" in result.stdout
+    assert len(list((path / "examples").glob("*.png"))) == 8
+    assert (path / "best.safetensors").read_bytes() == weights
+    assert call("resume", str(path)).exit_code == 1
 
 
 def test_a_training_that_diverges_says_so_and_keeps_nothing_broken(tmp_path: Path) -> None:

@@ -2,7 +2,9 @@
 
 import os
 import resource
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -11,7 +13,7 @@ import torch
 
 from regard.config import load_config
 from regard.data.tokenizers import TokenizerPair
-from regard.disk import WriteError, append_line, telling, write_atomically
+from regard.disk import WriteError, append_line, lock, telling, write_atomically
 from regard.errors import RegardError
 from regard.run import Run
 from regard.training.session import Session
@@ -48,6 +50,34 @@ def test_a_line_is_added_whole_or_not_at_all(tmp_path: Path) -> None:
         append_line(path, "a line that is too long")
     append_line(path, "two")
     assert path.read_bytes() == b"one\ntwo\n"
+
+
+def test_a_lock_keeps_others_out_and_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = tmp_path / "deep" / "run"
+    with lock(run), pytest.raises(RegardError) as caught, lock(run):
+        pytest.fail("two at a time")
+    assert str(caught.value) == f"{run}: another process is training this run; let it end, or stop it first."
+    assert os.listdir(run.parent) == []
+    run.mkdir()
+    monkeypatch.chdir(run)
+    with lock(Path()), pytest.raises(RegardError), lock(run):
+        pytest.fail("two at a time")
+    assert os.listdir(run.parent) == ["run"]
+
+
+def test_who_waits_for_a_lock_gets_it_when_it_is_free(tmp_path: Path) -> None:
+    told: list[str] = []
+
+    def work(name: str) -> None:
+        with lock(tmp_path / "run", is_waiting=True):
+            told.append(name)
+            time.sleep(0.02)
+            told.append(name)
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(work, "abcd"))
+    assert sorted(told) == list("aabbccdd")
+    assert told[::2] == told[1::2]
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
