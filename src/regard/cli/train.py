@@ -65,7 +65,7 @@ def resume_run(path: Path) -> bool:
 
     run = Run.open(path)
     if run.description["status"] == "finished" and not run.is_shown():
-        return show_results(run, load_corpus(run.config.data))
+        return show_results(run, load_corpus(run.config.data, tokens=run.config.tokenizer.kind))
     with interrupts() as stop:
         session = Session.resume(run, should_stop=stop.is_set)
         is_finished = watch(session)

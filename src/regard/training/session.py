@@ -74,7 +74,7 @@ class Session:
     def begin(cls, config: Config, path: Path, *, should_stop: Callable[[], bool] = lambda: False) -> "Session":
         """Load the corpus, train the tokenizers and make the run directory."""
         Run.refuse_existing(path)
-        corpus = load_corpus(config.data)
+        corpus = load_corpus(config.data, tokens=config.tokenizer.kind)
         train = corpus["train"]
         tokenizers = TokenizerPair.train(config.tokenizer, train.sources, train.targets)
         build_model(config.model, source_words=tokenizers.source.size, target_words=tokenizers.target.size)
@@ -87,7 +87,7 @@ class Session:
         """Take up a run where its last checkpoint was written."""
         if run.description["status"] == "finished":
             raise RegardError(f"{run.path}: finished; there is nothing to resume.")
-        corpus = load_corpus(run.config.data)
+        corpus = load_corpus(run.config.data, tokens=run.config.tokenizer.kind)
         if corpus.sha256 != run.description["corpus_sha256"]:
             raise RegardError(f"{run.path}: the corpus has changed since this run began; train a new one.")
         session = cls(run, corpus, should_stop=should_stop)
