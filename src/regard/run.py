@@ -139,6 +139,7 @@ class Run:
                 save_file({key: value.contiguous() for key, value in weights.items()}, partial, metadata=metadata)
             except SafetensorError as error:
                 raise OSError(str(error).rpartition("error: ")[2]) from None
+            partial.chmod(self.path.stat().st_mode & 0o666)  # who may read the run may read its weights
 
     def load_weights(self, name: str = "best") -> "tuple[dict[str, Tensor], dict[str, str]]":
         """Read NAME.safetensors: the tensors and what was noted beside them."""

@@ -130,6 +130,8 @@ class Trainer:
         for index, state in self.optimizer.state_dict()["state"].items():
             tensors |= {f"optimizer.{index}.{key}": value for key, value in state.items()}
         tensors["random"] = torch.get_rng_state()
+        if self.device.type == "cuda":
+            tensors["random.cuda"] = torch.cuda.get_rng_state(self.device)
         return Checkpoint(tensors, json.dumps(asdict(self.progress)))
 
     def restore(self, checkpoint: Checkpoint) -> None:
@@ -148,6 +150,8 @@ class Trainer:
         groups = self.optimizer.state_dict()["param_groups"]
         self.optimizer.load_state_dict({"state": state, "param_groups": groups})
         torch.set_rng_state(tensors["random"])
+        if self.device.type == "cuda" and "random.cuda" in tensors:  # not if it was begun on another device
+            torch.cuda.set_rng_state(tensors["random.cuda"], self.device)
         self.progress = Progress(**json.loads(checkpoint.progress))
 
     def _tick(self) -> float:

@@ -88,6 +88,20 @@ def test_a_resumed_training_ends_with_the_same_weights(stop_after: int, changes:
     assert losses == [(e.epoch, e.train_nats_per_token, e.validation_nats_per_token) for e in wanted]
 
 
+def test_a_checkpoint_made_on_a_gpu_has_its_random_state(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept: list[tuple[list[int], str]] = []
+    monkeypatch.setattr(torch.cuda, "get_rng_state", lambda device: torch.tensor([1, 2, 3], dtype=torch.uint8))
+    monkeypatch.setattr(torch.cuda, "set_rng_state", lambda state, device: kept.append((state.tolist(), str(device))))
+    trainer = make()
+    before = trainer.checkpoint()
+    assert "random.cuda" not in before.tensors
+    trainer.device = torch.device("cuda")
+    trainer.restore(before)
+    assert kept == []
+    trainer.restore(trainer.checkpoint())
+    assert kept == [([1, 2, 3], "cuda")]
+
+
 def test_patience_ends_a_training_that_no_longer_gets_better() -> None:
     events = list(make(epochs=50, learning_rate=1e-9, clip=0.0, patience=2).fit())
     assert isinstance(events[-1], Ended)
