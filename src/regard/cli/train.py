@@ -81,7 +81,7 @@ def train_run(config: "Config", path: Path) -> "Session | None":
             f"corpus {config.data.corpus}, attention {config.model.attention}, decoder {config.model.decoder} -> {path}"
         )
         session = Session.begin(config, path, should_stop=stop.is_set)
-        for note in session.corpus.notes:
+        for note in session.notes:
             say(note)
         is_finished = watch(session)
     return session if is_finished and show_results(session.run, session.corpus) else None

@@ -96,6 +96,15 @@ class Session:
             session.trainer.restore(Checkpoint(tensors, metadata["progress"]))
         return session
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a user should know of the data: what was dropped or changed, and what could not be had."""
+        asked, size = self.run.config.tokenizer, self.run.tokenizers.source.size
+        if asked.kind != "subword" or size >= asked.vocabulary:
+            return self.corpus.notes
+        note = f"tokenizer.vocabulary: asked for {asked.vocabulary} pieces, the training data yield {size}."
+        return (*self.corpus.notes, note)
+
     def fit(self) -> Iterator[Event]:
         """Train, keep the log and the checkpoints."""
         try:
