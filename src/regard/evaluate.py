@@ -81,7 +81,7 @@ class Evaluator:
         self.run = run
         self.split = split
         self.batch = batch
-        self.corpus = load_corpus(run.config.data)
+        self.corpus = load_corpus(run.config.data, tokens=run.config.tokenizer.kind)
         if self.corpus.sha256 != run.description["corpus_sha256"]:
             raise RegardError(
                 f"{run.path}: the corpus has changed since this run was trained (sha256 {self.corpus.sha256[:8]}, want "
@@ -142,7 +142,7 @@ class Evaluator:
         return Reading(tuple(references), columns)
 
     def _length(self, translation: Translation) -> int:
-        return len(translation.source_tokens if self.corpus.unit == "character" else translation.words.source)
+        return len(translation.source if self.corpus.unit == "character" else translation.words.source)
 
     def _weights(self, translation: Translation) -> np.ndarray[Any, Any]:
         """Return the mean attention of the heads in the unit that the corpus aligns."""

@@ -8,6 +8,8 @@ import click
 from regard import __version__
 from regard.errors import RegardError, did_you_mean
 
+INTERRUPTED = 130
+"""Exit code of what Ctrl-C has stopped, as shells expect it."""
 COMMANDS = {
     "demo": "regard.cli.demo:demo",
     "train": "regard.cli.train:train",
@@ -61,6 +63,9 @@ class Commands(click.Group):
             return super().invoke(ctx)
         except RegardError as error:
             raise UserError(str(error)) from None
+        except KeyboardInterrupt:
+            click.echo("stopped", err=True)
+            raise SystemExit(INTERRUPTED) from None
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

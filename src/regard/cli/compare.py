@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from regard.cli import INTERRUPTED
 from regard.cli.terminal import say
 from regard.errors import RegardError
 
@@ -125,7 +126,7 @@ def _trained(
             failures = Fleet(missing, min(jobs or cores(), len(missing)), beam, split).run()
         except KeyboardInterrupt:
             say("stopped; the same command goes on from here")
-            raise SystemExit(130) from None
+            raise SystemExit(INTERRUPTED) from None
     return [Run.open(cell.path) for cell in cells if cell.path not in failures], failures
 
 

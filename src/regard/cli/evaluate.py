@@ -127,12 +127,7 @@ def columns(rows: list[list[str]]) -> str:
 
 
 def _metrics(evaluation: "Evaluation") -> list[list[str]]:
-    rows = [["metric", "value", "95 % interval", "signature"]]
-    for score in evaluation.scores.values():
-        low, high = score.interval or (score.value, score.value)
-        value = f"{score.value:.2f} {score.unit}".rstrip()
-        rows.append([score.name, value, f"{low:.2f} to {high:.2f}", score.signature])
-    return rows
+    return [["metric", "value", "95 % interval", "signature"], *(s.cells() for s in evaluation.scores.values())]
 
 
 def _searches(evaluations: "list[Evaluation]") -> list[list[str]]:
@@ -141,7 +136,7 @@ def _searches(evaluations: "list[Evaluation]") -> list[list[str]]:
     names = _compared(evaluations[0])
     rows = [["search", *names, "seconds", "score up", "BLEU down"]]
     for evaluation, errors in zip(evaluations, [None, *search_errors(evaluations)], strict=True):
-        scores = [f"{evaluation.scores[name].value:.2f}" for name in names]
+        scores = [evaluation.scores[name].number for name in names]
         found = ["", ""] if errors is None else [str(errors.better_score), str(errors.worse_bleu)]
         rows.append([evaluation.search, *scores, f"{evaluation.seconds:.1f}", *found])
     return rows

@@ -18,6 +18,8 @@ from regard.metrics.signature import Signature
 from regard.metrics.significance import bootstrap_interval
 from regard.types import Float, Int
 
+UNDEFINED = "–"
+"""What a table shows where there is no number."""
 Unit = Literal["%", "nats", ""]
 Values = TypeVarTuple("Values")
 Numbers = Sequence[int | float]
@@ -43,6 +45,17 @@ class Score:
         value = "undefined" if math.isnan(self.value) else f"{self.value:.2f}{self.unit and ' '}{self.unit}"
         interval = f" [{self.interval[0]:.2f}, {self.interval[1]:.2f}]" if self.interval else ""
         return f"{self.name} {value}{interval} {self.signature}"
+
+    @property
+    def number(self) -> str:
+        """The value in a table: two decimals, or a dash where it is undefined."""
+        return UNDEFINED if math.isnan(self.value) else f"{self.value:.2f}"
+
+    def cells(self) -> list[str]:
+        """Return a row of a table: name, value, interval and signature."""
+        value = self.number if self.number == UNDEFINED else f"{self.number} {self.unit}".rstrip()
+        interval = "{:.2f} to {:.2f}".format(*self.interval) if self.interval else UNDEFINED
+        return [self.name, value, interval, self.signature]
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values; null stands for an undefined score."""

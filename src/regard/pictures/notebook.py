@@ -46,5 +46,4 @@ def comparison_html(comparison: Comparison) -> str:
 
 def score_row(score: Score) -> list[str]:
     """Return the cells of a score under `SCORES`."""
-    interval = "{:.2f} to {:.2f}".format(*score.interval) if score.interval else ""
-    return [score.name, f"{score.value:.2f} {score.unit}".rstrip(), interval, score.signature]
+    return score.cells()

@@ -28,7 +28,8 @@ Row = Mapping[str, Any]
 def report(runs: Iterable[Run], *, title: str, split: str, strategy: Strategy, metric: str | None = None) -> str:
     """Return the page of finished and evaluated runs; diagrams are of the first seed of each group."""
     found = compare_runs(runs, evaluation=f"{split}-{strategy}", metric=metric)
-    corpus = load_corpus(found.groups[0].runs[0].config.data)
+    config = found.groups[0].runs[0].config
+    corpus = load_corpus(config.data, tokens=config.tokenizer.kind)
     pens = {group.label: _Pen(group.runs[0], corpus, split, strategy) for group in found.groups}
     sections = {
         "Verdict": _verdict(found),
