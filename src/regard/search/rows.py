@@ -10,7 +10,7 @@ from typing import Generic
 
 import torch
 
-from regard.data.vocabulary import BOS, PAD
+from regard.data.vocabulary import BOS, EOS, PAD, SPECIALS
 from regard.errors import RegardError
 from regard.search.rules import NEVER, Rules, forbid_end, force, pad
 from regard.search.stepper import E, State, Step, Stepper, select
@@ -63,7 +63,7 @@ class Expander(Generic[E]):
         self.width = width
         self.constraints = rules.constraints
         self.sentences, self.device = source.is_token.shape[0], source.is_token.device
-        self.prefix = pad(prefix or [()] * self.sentences, self.device)
+        self.prefix = pad(_words_only(prefix or [()] * self.sentences), self.device)
         assert self.prefix.shape[0] == self.sentences
         source_lengths = source.is_token.sum(dim=1)
         begun = (self.prefix != PAD).sum(dim=1)
@@ -135,6 +135,16 @@ class Expander(Generic[E]):
         row = torch.zeros(self.sentences * self.width, dtype=torch.long, device=self.device)
         row[place] = torch.arange(len(place), device=self.device)
         return row
+
+
+def _words_only(prefix: Prefix) -> Prefix:
+    for number, tokens in enumerate(prefix, 1):
+        for token in tokens:
+            if token in (PAD, BOS, EOS):
+                raise RegardError(
+                    f"search.prefix: got {SPECIALS[token]} in the beginning of sentence {number}, want words only."
+                )
+    return prefix
 
 
 def _ignore(*_: object) -> None:
