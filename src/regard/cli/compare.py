@@ -65,7 +65,7 @@ def compare(
 
     The same command again goes on where it was stopped. With run directories, these are compared as they are.
     """
-    from regard.compare import compare_runs
+    from regard.compare import compare_runs, tables
     from regard.search.strategy import Strategy
 
     failures: dict[Path, str] = {}
@@ -78,7 +78,8 @@ def compare(
         runs, failures = _trained(words, axes, seeds=seeds, jobs=jobs, folder=folder, beam=beam, split=split)
     found = compare_runs(runs, evaluation=f"{split}-{Strategy(width=beam)}", metric=metric)
     click.echo(FORMS[form or "text"](found), nl=False)
-    for note in found.notes:
+    whys = [why for why, _ in tables(found) if why] if form == "csv" else []  # the other forms have tables apart
+    for note in (*found.notes, *whys):
         say(note)
     _draw(found, curves, by_length)
     if failures:
