@@ -7,15 +7,14 @@ from importlib.resources import files
 from typing import Any
 
 import regard
-from regard.compare import Comparison, compare_runs, pair_rows, table_rows
+from regard.compare import Comparison, compare_runs, pair_rows
 from regard.data.corpus import Corpus, load_corpus
-from regard.metrics.base import Score
 from regard.pictures.comparison import draw_by_length, draw_learning
 from regard.pictures.curves import draw_curves
 from regard.pictures.diagram import Diagram
 from regard.pictures.examples import diagram_of
 from regard.pictures.html import attention_assets, attention_fragment, figure_to_html, page, table
-from regard.pictures.notebook import SCORES, score_row
+from regard.pictures.notebook import comparison_tables, score_tables
 from regard.report.sentences import by_frequency, choose, differing
 from regard.run import Run
 from regard.search.strategy import Strategy
@@ -89,8 +88,7 @@ def _verdict(found: Comparison) -> str:
 
 
 def _results(found: Comparison) -> str:
-    head, *rows = table_rows(found)
-    html = _scrolling(table(head, rows))
+    html = comparison_tables(found)
     if found.pairs:
         pair_head, *pairs = pair_rows(found)
         html += f"<p>{escape(found.metric)}: <code>{escape(found.signature)}</code></p>\n"
@@ -154,8 +152,7 @@ def _signatures(found: Comparison) -> str:
     html = ""
     for group in found.groups:
         for run, evaluation in zip(group.runs, group.evaluations, strict=True):
-            rows = [score_row(Score.from_json(score)) for score in evaluation["scores"].values()]
-            html += _folded(f"{group.label}, seed {run.config.train.seed}", _scrolling(table(SCORES, rows)))
+            html += _folded(f"{group.label}, seed {run.config.train.seed}", score_tables(evaluation))
     return html
 
 
