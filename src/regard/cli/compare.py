@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from regard.cli.options import PictureType
 from regard.cli.terminal import say
 from regard.errors import RegardError
 
@@ -37,12 +38,13 @@ Form = Literal["text", "json", "csv", "markdown", "latex"]
 @click.option("--split", default="test", show_default=True, help="Which part of the corpus.")
 @click.option("--metric", help="Score of the verdict; default: BLEU, or token accuracy for strings.")
 @click.option(
-    "--curves",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Draw the losses by epoch to FILE.png, .svg or .pdf.",
+    "--curves", type=PictureType(), metavar="FILE", help="Draw the losses by epoch to FILE.png, .svg or .pdf."
 )
-@click.option("--by-length", type=click.Path(path_type=Path), metavar="FILE", help="Draw the score by source length.")
+@click.option("--by-length", type=PictureType(), metavar="FILE", help="Draw the score by source length.")
+@click.option(
+    "--by-beam", type=PictureType(), metavar="FILE", help="Draw the score by the beam widths evaluated so far."
+)
+@click.option("--entropy", type=PictureType(), metavar="FILE", help="Draw the entropy of attention by epoch.")
 @click.option("--json", "form", flag_value="json", help="Print everything as JSON.")
 @click.option("--csv", "form", flag_value="csv", help="Print the table as CSV.")
 @click.option("--markdown", "form", flag_value="markdown", help="Print tables and verdict as Markdown.")
@@ -59,6 +61,8 @@ def compare(
     metric: str | None,
     curves: Path | None,
     by_length: Path | None,
+    by_beam: Path | None,
+    entropy: Path | None,
     form: Form | None,
 ) -> None:  # fmt: skip
     """Compare mechanisms, or any settings, over several seeds: train what is missing, read what is there.
@@ -80,7 +84,7 @@ def compare(
     click.echo(FORMS[form or "text"](found), nl=False)
     for note in found.notes:
         say(note)
-    _draw(found, curves, by_length)
+    _draw(found, curves=curves, by_length=by_length, by_beam=by_beam, entropy=entropy)
     if failures:
         told = "".join(f"\n{path}: {why}" for path, why in failures.items())
         raise RegardError(f"{len(failures)} runs are missing from the table; the same command tries again:{told}")
@@ -129,18 +133,23 @@ def _trained(
     return [Run.open(cell.path) for cell in cells if cell.path not in failures], failures
 
 
-def _draw(found: "Comparison", curves: Path | None, by_length: Path | None) -> None:
-    if not curves and not by_length:
+def _draw(found: "Comparison", **places: Path | None) -> None:
+    if not any(places.values()):
         return
-    from regard.pictures.comparison import draw_by_length, draw_learning
+    from regard.pictures.comparison import draw_by_beam, draw_by_length, draw_entropy, draw_learning
     from regard.pictures.files import save
 
-    if curves:
-        save(draw_learning({group.label: group.runs for group in found.groups}), curves)
-        say(f"drawn in {curves}")
-    if by_length:
-        save(draw_by_length(found), by_length)
-        say(f"drawn in {by_length}")
+    groups = {group.label: group.runs for group in found.groups}
+    pictures = {
+        "curves": lambda: draw_learning(groups),
+        "by_length": lambda: draw_by_length(found),
+        "by_beam": lambda: draw_by_beam(found),
+        "entropy": lambda: draw_entropy(groups),
+    }
+    for name, path in places.items():
+        if path:
+            save(pictures[name](), path)
+            say(f"drawn in {path}")
 
 
 def _text(found: "Comparison") -> str:
