@@ -86,7 +86,7 @@ def test_scores_by_beam_width_need_two_of_them(folder: Path, tmp_path: Path) -> 
     picture = tmp_path / "b.svg"
     shutil.rmtree(run / "evaluations")
     assert compare(run, "--by-beam", picture).stderr.splitlines()[-1] == (
-        "Error: by beam: got 1 widths that all runs were evaluated with, want at least 2; for each run: "
+        "Error: beam widths that all runs were evaluated with: got 1, want at least 2; for each run: "
         f"`regard evaluate {run} --split test --beam 1 5 10`."
     )
     assert compare(run, "--beam", "2", "--by-beam", picture).exit_code == 0
@@ -126,7 +126,7 @@ def test_a_failing_run_does_not_lose_the_others(folder: Path, tmp_path: Path) ->
     assert result.stderr.splitlines() == [
         f"4 runs in {tmp_path}: 3 there, 1 to do",
         f"{CELLS[3]}: failed: {why}",
-        "Error: 1 runs are missing from the table; the same command tries again:",
+        "Error: runs missing from the table: 1; the same command tries again:",
         f"{broken}: {why}",
     ]
 
@@ -165,7 +165,12 @@ def test_after_an_interruption_only_missing_work_is_done(tmp_path: Path, number:
     assert third.stdout == again.stdout
 
 
+def test_a_run_that_is_not_there_is_named(folder: Path) -> None:
+    result = compare(folder / CELLS[0], folder / "nothing")
+    assert result.stderr == f"Error: {folder / 'nothing'}: no such run. `regard train` makes one.\n"
+
+
 def test_runs_and_settings_do_not_mix(folder: Path) -> None:
     result = compare(folder / CELLS[0], "--attention", "none")
     assert result.exit_code == 2
-    assert "--attention, --vary and --dir need an EXPERIMENT to train, not runs." in result.stderr
+    assert "KEY=VALUE, --attention, --vary and --dir need an EXPERIMENT to train, not runs." in result.stderr

@@ -55,11 +55,14 @@ class Commands(click.Group):
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Turn what the user can fix into one line on stderr."""
+        """Turn what the user can fix, and Ctrl-C, into one line on stderr."""
         try:
             return super().invoke(ctx)
         except RegardError as error:
             raise UserError(str(error)) from None
+        except KeyboardInterrupt:
+            click.echo("stopped", err=True)
+            raise SystemExit(130) from None
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

@@ -70,12 +70,13 @@ def compare(
     The same command again goes on where it was stopped. With run directories, these are compared as they are.
     """
     from regard.compare import compare_runs
+    from regard.config import presets
     from regard.search.strategy import Strategy
 
     failures: dict[Path, str] = {}
-    if all("=" not in word and Path(word).is_dir() for word in words):
-        if attention or vary or folder:
-            raise click.UsageError("--attention, --vary and --dir need an EXPERIMENT to train, not runs.")
+    if any(Path(word).is_dir() and word not in presets() for word in words):
+        if attention or vary or folder or any("=" in word for word in words):
+            raise click.UsageError("KEY=VALUE, --attention, --vary and --dir need an EXPERIMENT to train, not runs.")
         runs = evaluated(words, beam, split)
     else:
         axes = ([f"model.attention={attention}"] if attention else []) + list(vary)
@@ -87,7 +88,7 @@ def compare(
     _draw(found, curves=curves, by_length=by_length, by_beam=by_beam, entropy=entropy)
     if failures:
         told = "".join(f"\n{path}: {why}" for path, why in failures.items())
-        raise RegardError(f"{len(failures)} runs are missing from the table; the same command tries again:{told}")
+        raise RegardError(f"runs missing from the table: {len(failures)}; the same command tries again:{told}")
 
 
 def evaluated(words: Sequence[str], beam: int, split: str) -> "list[Run]":

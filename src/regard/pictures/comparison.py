@@ -63,7 +63,7 @@ def draw_by_beam(comparison: Comparison, *, title: str = "") -> Figure:
     if len(widths) < 2:
         run = comparison.groups[0].runs[0].path
         raise RegardError(
-            f"by beam: got {len(widths)} widths that all runs were evaluated with, want at least 2; for each run: "
+            f"beam widths that all runs were evaluated with: got {len(widths)}, want at least 2; for each run: "
             f"`regard evaluate {run} --split {split} --beam 1 5 10`."
         )
     series = {

@@ -47,4 +47,4 @@ def write(path: Path, content: bytes) -> None:
         partial.replace(path)
     except OSError as error:
         partial.unlink(missing_ok=True)
-        raise RegardError(f"{path}: cannot write the picture ({error.strerror}); choose another place.") from error
+        raise RegardError(f"{path}: cannot be written ({error.strerror}); choose another place.") from error
