@@ -37,7 +37,7 @@ def report(runs: Iterable[Run], *, title: str, split: str, strategy: Strategy, m
     sections = {
         "Verdict": _verdict(found),
         "Results": _results(found),
-        "Learning curves": figure_to_html(draw_learning(groups), description="losses by epoch"),
+        "Learning curves": _scrolling(figure_to_html(draw_learning(groups), description="losses by epoch")),
         "Entropy of attention": _if_known(lambda: draw_entropy(groups), description="entropy by epoch"),
         "By length of the source": figure_to_html(draw_by_length(found), description="score by source length"),
         "By beam width": _if_known(lambda: draw_by_beam(found), description="score by beam width"),
