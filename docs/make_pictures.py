@@ -5,6 +5,7 @@ Run `python docs/make_pictures.py` after a change to the diagrams. The Chinese o
 
 from io import BytesIO
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from PIL import Image
@@ -51,9 +52,9 @@ def looks(places: list[int], size: int, *, width: float) -> np.ndarray:
     return weights / weights.sum(axis=1, keepdims=True)
 
 
-def draw(diagram: Diagram, name: str) -> None:
+def draw(diagram: Diagram, name: str, *, heads: Literal["mean", "all"] = "mean") -> None:
     """Draw with few colours: the pages are loaded more often than they are made."""
-    picture = Image.open(BytesIO(render(draw_attention(diagram), "png"))).convert("RGB")
+    picture = Image.open(BytesIO(render(draw_attention(diagram, heads=heads), "png"))).convert("RGB")
     picture.quantize(96, dither=Image.Dither.NONE).save(FOLDER / f"{name}.png", optimize=True)
 
 
@@ -62,6 +63,9 @@ def main() -> None:
     source, target = LONG.split(), LONG_OUTPUT.split()
     places = np.linspace(0, len(source) - 1, len(target)).round().astype(int).tolist()
     draw(Diagram(source, target, looks(places, len(source), width=0.9)), "long")
+    source, target = ["der", "alte", "Hund", "schläft", "."], ["the", "old", "dog", "sleeps", "."]
+    heads = np.stack([looks([min(4, max(0, i + shift)) for i in range(5)], 5, width=0.5) for shift in (0, -1, 1)])
+    draw(Diagram(source, target, heads), "heads", heads="all")
     for name, (text, output, links) in SCRIPTS.items():
         words, produced = text.split(), output.split()
         gold = frozenset((s, t) for t, s in enumerate(links))
