@@ -15,7 +15,7 @@ from regard.translate import Translation, Translator, Words
 from regard.types import Tensor
 
 SENTENCES = 64
-"""For the mean entropy: one batch, a few hundredths of a second."""
+"""For the mean entropy: one batch, half a second of one core for the homework model, whose epochs take minutes."""
 SHOWN = 3
 """Stored with all their weights, a few kB an epoch: short, middling and long ones of the above."""
 
