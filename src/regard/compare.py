@@ -165,7 +165,8 @@ class Comparison:
 
 def compare_runs(runs: Iterable[Run], *, evaluation: str = "test-greedy", metric: str | None = None) -> Comparison:
     """Compare finished runs by a stored evaluation; the best group comes first."""
-    groups = _groups(list(runs), evaluation)
+    runs, notes = _distinct(runs)
+    groups = _groups(runs, evaluation)
     metric = metric or _usual_metric(groups)
     measure = _measure(metric, groups)
     first = _signature(groups[0].evaluations[0]["scores"], metric)
@@ -180,9 +181,22 @@ def compare_runs(runs: Iterable[Run], *, evaluation: str = "test-greedy", metric
         signature=str(first.without("seed", "regard")),
         groups=tuple(groups),
         pairs=tuple(_pairs(groups, measure)),
-        notes=tuple(f"{name} is left out: {reason}." for name, reason in reasons.items() if name in TOLD),
+        notes=(*notes, *(f"{name} is left out: {reason}." for name, reason in reasons.items() if name in TOLD)),
         left_out=frozenset(left_out),
     )
+
+
+def _distinct(runs: Iterable[Run]) -> tuple[list[Run], list[str]]:
+    """Leave out what is there twice, since it would feign certainty; tell that, and which runs are not finished."""
+    kept: dict[str, Run] = {}
+    notes = []
+    for run in runs:
+        first = kept.setdefault(repr((_settings(run), run.config.train.seed)), run)
+        if first is not run:
+            notes.append(f"{run.path} is left out: same settings and seed as {first.path}.")
+        elif (status := run.description["status"]) != "finished":
+            notes.append(f"{run.path} is not finished ({status}): what it has reached so far is compared.")
+    return list(kept.values()), notes
 
 
 def _groups(runs: list[Run], evaluation: str) -> list[Group]:

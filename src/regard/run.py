@@ -93,15 +93,15 @@ class Run:
         """The tokenizers of both sides."""
         return TokenizerPair.load(self.path, self.config.tokenizer)
 
-    def log(self, record: Mapping[str, Any]) -> None:
-        """Add a line to the log."""
-        path = self.path / "log.jsonl"
+    def log(self, record: Mapping[str, Any], name: str = "log") -> None:
+        """Add a line to the log, or to another file of lines."""
+        path = self.path / f"{name}.jsonl"
         with telling(path):
             append_line(path, json.dumps(record))
 
-    def events(self) -> Iterator[dict[str, Any]]:
+    def events(self, name: str = "log") -> Iterator[dict[str, Any]]:
         """Read the log; a last line cut short by a crash is passed over."""
-        log = self.path / "log.jsonl"
+        log = self.path / f"{name}.jsonl"
         for line in log.read_text(encoding="utf-8").splitlines() if log.exists() else ():
             try:
                 yield json.loads(line)
@@ -127,6 +127,10 @@ class Run:
     def epochs(self) -> list[dict[str, Any]]:
         """Return the last logged event of each epoch; one that was cut short by a crash is logged again."""
         return list({event["epoch"]: event for event in self.events() if event["event"] == "epoch"}.values())
+
+    def attention(self) -> list[dict[str, Any]]:
+        """Return what `regard.training.watch` saw after each epoch; nothing where there is no attention."""
+        return list({seen["epoch"]: seen for seen in self.events("attention")}.values())
 
     def save_weights(self, weights: "Mapping[str, Tensor]", name: str = "best", **metadata: str) -> None:
         """Store tensors as NAME.safetensors, atomically."""

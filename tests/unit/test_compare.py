@@ -66,6 +66,19 @@ def runs(base: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
     ]
 
 
+def test_what_is_there_twice_counts_once_and_what_is_not_finished_is_told(runs: list[Run], tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(runs[0].path, copy)
+    change(copy / "run.json", status="interrupted")
+    found = compare_runs([runs[0], Run(runs[0].path), Run(copy)])
+    assert [len(group.runs) for group in found.groups] == [1]
+    told = f"is left out: same settings and seed as {runs[0].path}."
+    assert found.notes == (f"{runs[0].path} {told}", f"{copy} {told}")
+    assert compare_runs([Run(copy)]).notes == (
+        f"{copy} is not finished (interrupted): what it has reached so far is compared.",
+    )
+
+
 def test_runs_that_differ_in_the_seed_are_one_group_and_the_best_comes_first(runs: list[Run]) -> None:
     found = compare_runs(runs)
     assert {group.label for group in found.groups[:2]} == {"additive", "scaled_dot"}

@@ -58,7 +58,7 @@ class Commands(click.Group):
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Turn what the user can fix into one line on stderr."""
+        """Turn what the user can fix, and Ctrl-C, into one line on stderr."""
         try:
             return super().invoke(ctx)
         except RegardError as error:

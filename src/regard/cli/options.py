@@ -1,4 +1,4 @@
-"""Options that several commands share: how to search."""
+"""Options that commands share: how to search, where to draw."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -34,6 +34,21 @@ class LengthType(click.ParamType["Length"]):
                 f"got '{value}', want a number of tokens such as 40, or relative to the source: 1.5x+10.", param, ctx
             )
         return Length(ratio=float(found["ratio"] or 0), offset=int(found["offset"] or 0))
+
+
+class PictureType(click.ParamType[Path]):
+    """A file to draw to; a name that cannot work is better told before hours of training than after."""
+
+    name = "picture"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """Refuse other suffixes, and folders that are not there."""
+        path = Path(value)
+        if path.suffix.lower() not in (".png", ".svg", ".pdf"):
+            self.fail(f"got '{path.name}', want a name that ends in .png, .svg or .pdf.", param, ctx)
+        if not path.parent.is_dir():
+            self.fail(f"got '{path}', but there is no directory '{path.parent}'; make it first.", param, ctx)
+        return path
 
 
 also_option = click.option(

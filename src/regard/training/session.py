@@ -18,6 +18,7 @@ from regard.models.build import build_model
 from regard.run import Run
 from regard.training.events import Ended, EpochEnded, Event
 from regard.training.trainer import Checkpoint, Trainer
+from regard.training.watch import Watch
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,7 @@ class Session:
         model = build_model(config.model, source_words=pair.source.size, target_words=pair.target.size)
         data = EncodedCorpus(corpus, pair, config.tokenizer.dropout, config.train.seed)
         self.trainer = Trainer(model, data, config.train, should_stop=should_stop)
+        self.watch = Watch(corpus, pair)
 
     @classmethod
     def begin(cls, config: Config, path: Path, *, should_stop: Callable[[], bool] = lambda: False) -> "Session":
@@ -125,6 +127,8 @@ class Session:
             yield event
 
     def _keep(self, event: EpochEnded) -> None:
+        if seen := self.watch.look(self.trainer.model, self.trainer.weights()):
+            self.run.log({"epoch": event.epoch, **seen}, "attention")
         if event.is_best:
             self.run.save_weights(self.trainer.weights(), "best", epoch=str(event.epoch))
         self._save_last()
