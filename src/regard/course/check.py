@@ -134,14 +134,15 @@ def grade(
 
 
 def choose(file: str, classes: dict[str, Any], name: str | None) -> str:
-    """Return the class to judge: the one named, the only one, or the one with the assignment's name."""
+    """Return the class to judge: the one named, the one with the assignment's name, the only (attention) class."""
     if name is not None:
         if name not in classes:
             raise RegardError(f"{file}: no attention class '{name}'. {did_you_mean(name, classes)}")
         return name
-    known = [each for each in KNOWN if each in classes]
-    if len(classes) == 1 or len(known) == 1:
-        return known[0] if known else next(iter(classes))
+    known, named = [each for each in KNOWN if each in classes], [each for each in classes if "att" in each.lower()]
+    for candidates in (known, list(classes), named):
+        if len(candidates) == 1:
+            return candidates[0]
     if not classes:
         raise RegardError(f"{file}: no class derives from nn.Module; want one attention class.")
     raise RegardError(f"{file}: got {len(classes)} classes ({', '.join(classes)}), want one. Name it: {file}:Class.")
