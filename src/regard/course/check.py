@@ -34,13 +34,7 @@ def check(path: Path, name: str | None = None, kind: str | None = None, *, limit
         except Stopped as stop:
             when = "while the class was tried" if report.judged else "while the file was imported"
             report.blame("interface", stop.code, text=stop.detail, when=when)
-        except (
-            KeyError,
-            TypeError,
-            ValueError,
-            IndexError,
-            RuntimeError,
-        ) as error:  # a forged reply, or our own mistake
+        except (LookupError, TypeError, ValueError, RuntimeError) as error:  # a forged reply, or our own mistake
             text = f"An answer makes no sense ({type(error).__name__}: {error})"
             report.blame("interface", "garbled", text=text[:200], when="while the class was tried")
         report.printed = sandbox.output
@@ -50,7 +44,7 @@ def check(path: Path, name: str | None = None, kind: str | None = None, *, limit
     return report
 
 
-def train(path: Path, report: Report, *, seconds: int = 300) -> None:
+def train(path: Path, report: Report, *, seconds: int = 600) -> None:
     """Train the homework model with a checked class, with ours and with none, and note the losses in the report."""
     if report.kind not in ("single_query", "additive") or not report.name:
         raise RegardError(f"{report.file}: --train got a {report.kind} class, want one with the homework's signature.")
@@ -108,10 +102,8 @@ def grade(
         return
     classes, note = reply["ok"]["classes"], reply["ok"]["note"]
     if note:
-        report.remarks.append(
-            f"The file as a whole stops with {note['type']} in line {note['line']} ({note['source']}); "
-            "its definitions were judged alone."
-        )
+        place = f"{note['type']} in line {note['line']} ({note['source']})"
+        report.remarks.append(f"The file as a whole stops with {place}; its definitions were judged alone.")
     try:
         report.name = choose(report.file, classes, name)
     except RegardError as error:
@@ -120,11 +112,9 @@ def grade(
     report.kind = kind or guess(report.name)
     contract = CONTRACTS[report.kind]
     report.points = contract.points
-    takes = classes[report.name]
-    takes_key_size = takes["most"] >= len(contract.arguments(contract.setting))
-    student = Student(ask, report.name, contract, takes_key_size=takes_key_size)
+    student = Student(ask, report.name, contract)
     try:
-        judge(student, report, takes)
+        judge(student, report, classes[report.name])
     finally:
         refused = list(dict.fromkeys(student.refused))
         harmless = [what for what in refused if what.startswith(HARMLESS)]

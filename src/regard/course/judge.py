@@ -25,18 +25,14 @@ class Finished(Exception):
 
 def judge(student: Student, report: Report, takes: Message) -> None:
     """Judge every part that can be judged; ``takes`` says how many arguments the class takes."""
-    try:
-        answer = _open(student, report, takes)
-        _read_shapes(student, report, answer)
+    with suppress(Finished):
+        _read_shapes(student, report, _open(student, report, takes))
         _judge_all(student, report)
-    except Finished:
-        return
 
 
 def _judge_all(student: Student, report: Report) -> None:
     contract: Contract = student.contract
-    if not _is_steady(student, report):
-        return
+    _judge_steadiness(student, report)
     has_weights = False
     with _blaming(report, "distribution"):
         has_weights = _judge_distribution(student, report)
@@ -77,6 +73,7 @@ def _blaming(report: Report, part: str | None) -> Iterator[None]:
 def _open(student: Student, report: Report, takes: Message) -> Answer:
     contract: Contract = student.contract
     passed = {"": len(contract.arguments(contract.setting)), "forward_": len(contract.inputs)}
+    student.takes_key_size = takes["most"] >= passed[""]
     report.judged.add("interface")
     for method, code in (("", "constructor"), ("forward_", "forward-arguments")):
         least, most, count = takes[f"{method}least"], takes[f"{method}most"], passed[method]
@@ -166,7 +163,7 @@ def _is_transposed(report: Report, what: str, got: Shape, wanted: Shape) -> bool
     return False
 
 
-def _is_steady(student: Student, report: Report) -> bool:
+def _judge_steadiness(student: Student, report: Report) -> None:
     """Judge whether the same input gives the same result. If it never does, nothing else can be compared."""
     report.judged.add("robust")
     x, y = (student.contract.random(student.setting, seed=seed) for seed in (1, 2))
@@ -174,7 +171,7 @@ def _is_steady(student: Student, report: Report) -> bool:
         first = student.attend(*x, seed=0)
         if not all(bool(result.isfinite().all()) for result in first):
             report.blame("interface", "not-finite")
-            return False
+            raise Finished
         again, _, later, used = student.attend(*x, seed=1), student.attend(*y), student.attend(*x), student.attend(*y)
         if student.call(*x).changed:
             report.blame("robust", "in-place")
@@ -183,12 +180,11 @@ def _is_steady(student: Student, report: Report) -> bool:
             report.blame("robust", "random")
             if not student.describe()["parameters"]:
                 report.blame("training", "unregistered", text="The class has no parameters at all.")
-            return False
+            raise Finished
         if same(first, again) and same(first, later) and same(used, student.attend(*y)):
             student.adapt(is_fresh=False)
         else:
             report.blame("robust", "state")
-    return True
 
 
 def _judge_distribution(student: Student, report: Report) -> bool:

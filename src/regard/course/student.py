@@ -54,14 +54,12 @@ class Layout:
 class Student:
     """One class, one contract, one setting; every number comes from the student's process."""
 
-    def __init__(
-        self, ask: Callable[[Message], Message], name: str, contract: "Contract", *, takes_key_size: bool = True
-    ) -> None:
+    def __init__(self, ask: Callable[[Message], Message], name: str, contract: "Contract") -> None:
         self._ask = ask
         self._name = name
         self.contract = contract
         self.setting = contract.setting
-        self.takes_key_size = takes_key_size
+        self.takes_key_size = True
         self.layout = Layout()
         self.refused: list[str] = []
         self._filling: Message = RANDOM
@@ -149,7 +147,7 @@ class Student:
             self.renew()
         encoded = [[encode(tensor) for tensor in tensors] for tensors in (inputs, cotangents)]
         reply = self.ask({"op": "gradient", "inputs": encoded[0], "cotangents": encoded[1]})
-        return [decode(g) for g in reply["inputs"]], [decode(g) for g in reply["parameters"]]
+        return [decode(g) for g in reply["inputs"]], [decode(g) for g in reply["weights"]]
 
     def nudge(self, index: int, delta: Tensor) -> None:
         """Add to one of the weights."""
