@@ -23,10 +23,14 @@ WORDS = {"multi_head": ("multi",), "additive": ("additive", "bahdanau", "concat"
 
 def check(path: Path, name: str | None = None, kind: str | None = None, *, limits: Limits | None = None) -> Report:
     """Grade one submission in a process of its own; whatever it does, a report comes back."""
-    source = read_source(path)
     started = time.monotonic()
-    kind_or_usual = kind or "single_query"
-    report = Report(path.name, name or "", kind_or_usual, CONTRACTS[kind_or_usual].points)
+    usual = kind or "single_query"
+    report = Report(path.name, name or "", usual, CONTRACTS[usual].points)
+    try:
+        source = read_source(path)
+    except RegardError as error:
+        report.blame("interface", "unreadable", text=str(error))
+        return report
     with Sandbox(limits or Limits()) as sandbox:
         report.walls = sandbox.walls
         try:
