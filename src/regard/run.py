@@ -26,6 +26,11 @@ if TYPE_CHECKING:
 FORMAT = 2
 """Raised when an older regard could not read a run any more."""
 
+BOX = Path(regard.__file__).parent / "box"
+"""Where the models are that come with the package."""
+DEFAULT = "de-en"
+"""The model in the box that is meant where none is named."""
+
 
 class Run:
     """What a training leaves behind: configuration, tokenizers, log, weights, evaluations and examples."""
@@ -58,8 +63,8 @@ class Run:
 
     @classmethod
     def open(cls, path: str | Path) -> "Run":
-        """Open a run of this format; say what is wrong with anything else."""
-        run = cls(Path(path))
+        """Open a run of this format, or a model in the box by its name; say what is wrong with anything else."""
+        run = cls(BOX / path if str(path) in boxed() and not Path(path).exists() else Path(path))
         if not run.path.is_dir():
             raise RegardError(f"{path}: no such run. `regard train` makes one.")
         if not (run.path / "run.json").is_file():
@@ -163,8 +168,9 @@ class Run:
         import torch
 
         from regard.models.build import build_model
+        from regard.models.small import restore
 
-        weights, _ = self.load_weights("best")
+        weights = restore(self.load_weights("best")[0])
         pair = self.tokenizers
         model = build_model(self.config.model, source_words=pair.source.size, target_words=pair.target.size)
         with torch.no_grad():
@@ -173,6 +179,19 @@ class Run:
                     raise RegardError(f"{self.path / 'best.safetensors'}: does not fit config.json at '{name}'.")
                 parameter.copy_(weights[name])
         return model.eval()
+
+    def export(self, path: Path) -> "Run":
+        """Make a small copy to give away: one byte a weight, what is needed to translate and the scores, no more."""
+        from regard.models.small import shrink
+
+        weights, _ = self.load_weights("best")
+        corpus_sha256 = self.description["corpus_sha256"]
+        copy = Run.create(path, self.config, self.tokenizers, corpus_sha256=corpus_sha256)
+        copy.save_weights(shrink(weights))
+        for name, evaluation in self.evaluations().items():
+            copy.save_evaluation(name, {key: value for key, value in evaluation.items() if key != "sentences"})
+        copy.describe(**self.description)
+        return copy
 
     @property
     def examples(self) -> Path:
@@ -194,6 +213,11 @@ class Run:
     def evaluations(self) -> dict[str, dict[str, Any]]:
         """Read all stored evaluations by name."""
         return {path.stem: _read_json(path) for path in sorted((self.path / "evaluations").glob("*.json"))}
+
+
+def boxed() -> list[str]:
+    """Name the models that come with the package."""
+    return sorted(path.parent.name for path in BOX.glob("*/run.json"))
 
 
 def free_path(folder: Path, name: str) -> Path:

@@ -20,7 +20,7 @@ from regard.metrics.alignment import Alignment, join_pieces, strongest_links
 from regard.models.scoring import token_log_probs
 from regard.models.seq2seq import Seq2Seq
 from regard.parts import DISPLAYS
-from regard.run import Run
+from regard.run import DEFAULT, Run
 from regard.search import Ensemble, Hypothesis, Recorder, Sources, unknown_positions
 from regard.search.ensemble import mean_log_probs, mean_weights
 from regard.search.strategy import Strategy
@@ -319,7 +319,5 @@ def _empty(text: str) -> Translation:
 
 
 def load(*paths: str | Path) -> Translator:
-    """Load a trained run, ready to translate; several runs form an ensemble."""
-    if not paths:
-        raise RegardError("load: got no run, want the path of at least one.")
-    return Translator.open(*paths)
+    """Load a trained run, ready to translate; several form an ensemble; without any, the model in the box."""
+    return Translator.open(*(paths or (DEFAULT,)))

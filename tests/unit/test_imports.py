@@ -17,6 +17,7 @@ LAYERS = (
     {"run"},
     {"translate", "evaluate"},
     {"training", "compare"},
+    {"bench"},
     {"pictures", "report", "lab", "course"},
     {"serve"},
     {"cli"},

@@ -20,6 +20,7 @@ COMMANDS = {
     "compare": "regard.cli.compare:compare",
     "report": "regard.cli.report:report",
     "score": "regard.cli.score:score",
+    "export": "regard.cli.export:export",
     "lab": "regard.cli.lab:lab",
     "check": "regard.cli.check:check",
     "bench": "regard.cli.bench:bench",

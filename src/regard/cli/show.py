@@ -22,8 +22,8 @@ SUFFIXES = (".png", ".svg", ".pdf", ".html")
 
 
 @click.command()
-@click.argument("run", type=click.Path(path_type=Path))
-@click.argument("sentence", default="-")
+@click.argument("run", required=False)
+@click.argument("sentence", required=False)
 @click.option(
     "-o",
     "--output",
@@ -51,8 +51,8 @@ SUFFIXES = (".png", ".svg", ".pdf", ".html")
 @click.option("--tree", is_flag=True, help="Show the beam search instead: kept, thrown away and winning hypotheses.")
 @click.option("--epochs", is_flag=True, help="Show validation sentence 1, 2 or 3 after each epoch of the training.")
 def show(
-    run: Path,
-    sentence: str,
+    run: str | None,
+    sentence: str | None,
     output: Path | None,
     beam: int,
     others: tuple[Path, ...],
@@ -64,6 +64,7 @@ def show(
     """Show where a model looks while it translates SENTENCE, or its beam search, or how it learnt where to look.
 
     Source words are columns, produced words rows. Without SENTENCE, or with -, it is read from standard input.
+    Without RUN, the model in the box translates German into English.
     With --epochs SENTENCE is the number of a validation sentence: 1 (the default) is short, 3 is long.
     """
     from regard.run import Run
@@ -77,7 +78,8 @@ def show(
         raise click.UsageError(
             f"--against: not together with {'--tree' if tree else '--heads all'}, which shows one model."
         )
-    runs = [Run.open(path) for path in (run, *others)]
+    run, sentence = _chosen(run, sentence)
+    runs = [Run.open(run), *map(Run.open, others)]
     if epochs:
         _show_epochs(runs[0], sentence, output)
     elif tree:
@@ -87,6 +89,15 @@ def show(
         _show_attention(_diagrams(runs, _sentence(sentence), beam, joins_pieces=not tokens), heads, output)
     if output:
         say(f"drawn in {output}")
+
+
+def _chosen(run: str | None, sentence: str | None) -> tuple[str, str]:
+    """Return the run and the sentence that are meant; a lone word is a run, several are a sentence."""
+    from regard.run import DEFAULT
+
+    if sentence is None and run is not None and " " in run and not Path(run).exists():
+        run, sentence = None, run
+    return run or DEFAULT, sentence or "-"
 
 
 def _sentence(given: str) -> str:

@@ -24,7 +24,7 @@ AHEAD = 4096
 
 
 @click.command()
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("run", required=False, type=click.Path(path_type=Path))
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 @also_option
 @click.option("--beam", type=int, default=5, show_default=True, metavar="WIDTH", help="Beam width; 1 is greedy search.")
@@ -47,7 +47,7 @@ AHEAD = 4096
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line instead, attention included.")
 @click.option("--batch", type=click.IntRange(1), default=64, show_default=True, help="Sentences at a time.")
 def translate(
-    run: Path,
+    run: Path | None,
     file: Path | None,
     also: tuple[Path, ...],
     beam: int,
@@ -65,11 +65,14 @@ def translate(
     batch: int,
     **search: Any,
 ) -> None:  # fmt: skip
-    """Translate FILE or standard input: one line in, one line out; an empty line stays empty."""
+    """Translate FILE or standard input: one line in, one line out; an empty line stays empty.
+
+    Without RUN, the model in the box translates German into English.
+    """
     from regard.search import Sampling
     from regard.translate import load
 
-    file = None if file == Path("-") else file
+    run, file = _chosen(run, file)
     _refuse_what_is_without_effect(sample=sample, beam=beam, as_json=as_json)
     sampling = Sampling(temperature, top_k, top_p) if sample else None
     width = 1 if sample else beam
@@ -91,6 +94,15 @@ def translate(
                     kept.write(json.dumps(one.to_json(), ensure_ascii=False) + "\n")
                 progress.update(task, completed=done)
             sys.stdout.flush()
+
+
+def _chosen(run: Path | None, file: Path | None) -> tuple[Path, Path | None]:
+    """Return the run and the file that are meant; a lone file is translated by the model in the box."""
+    from regard.run import DEFAULT
+
+    if file is None and run is not None and (run.is_file() or str(run) == "-"):
+        run, file = None, run
+    return run or Path(DEFAULT), None if file == Path("-") else file
 
 
 def _refuse_what_is_without_effect(*, sample: bool, beam: int, as_json: bool) -> None:
