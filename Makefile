@@ -36,6 +36,7 @@ docs: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks.training
+	$(BIN)/python -m benchmarks.search
 
 clean:
 	rm -rf .venv site dist .mypy_cache .ruff_cache .hypothesis

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import regard
 from regard.config import Config, resolve
 from regard.data.tokenizers import TokenizerPair
+from regard.disk import append_line, replacing, telling, write_atomically
 from regard.errors import RegardError
 from regard.parts import DISPLAYS
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from regard.models.seq2seq import Seq2Seq
     from regard.types import Tensor
 
-FORMAT = 1
+FORMAT = 2
 """Raised when an older regard could not read a run any more."""
 
 
@@ -36,21 +37,17 @@ class Run:
     def create(cls, path: Path, config: Config, tokenizers: TokenizerPair, *, corpus_sha256: str) -> "Run":
         """Make the directory whole or not at all; refuse one that exists."""
         cls.refuse_existing(path)
-        try:
+        with telling(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             making = Path(tempfile.mkdtemp(prefix=f".{path.name}-", dir=path.parent))
-        except OSError as error:
-            raise RegardError(f"{path}: cannot be made ({error.strerror}).") from None
-        try:
-            making.chmod(0o755)
-            _write_json(making / "config.json", config.model_dump(mode="json"))
-            tokenizers.save(making)
-            _write_json(making / "run.json", _description(config, tokenizers, corpus_sha256))
-            making.rename(path)
-        except OSError as error:
-            raise RegardError(f"{path}: cannot be written ({error.strerror}).") from None
-        finally:
-            shutil.rmtree(making, ignore_errors=True)
+            try:
+                making.chmod(0o755)
+                _write_json(making / "config.json", config.model_dump(mode="json"))
+                tokenizers.save(making)
+                _write_json(making / "run.json", _description(config, tokenizers, corpus_sha256))
+                making.rename(path)
+            finally:
+                shutil.rmtree(making, ignore_errors=True)
         return cls(path)
 
     @staticmethod
@@ -82,7 +79,9 @@ class Run:
 
     def describe(self, **changes: Any) -> None:
         """Change entries of the description."""
-        _write_json(self.path / "run.json", self.description | changes)
+        path = self.path / "run.json"
+        with telling(path):
+            _write_json(path, self.description | changes)
 
     @cached_property
     def config(self) -> Config:
@@ -96,8 +95,9 @@ class Run:
 
     def log(self, record: Mapping[str, Any], name: str = "log") -> None:
         """Add a line to the log, or to another file of lines."""
-        with (self.path / f"{name}.jsonl").open("a", encoding="utf-8") as log:
-            log.write(json.dumps(record) + "\n")
+        path = self.path / f"{name}.jsonl"
+        with telling(path):
+            append_line(path, json.dumps(record))
 
     def events(self, name: str = "log") -> Iterator[dict[str, Any]]:
         """Read the log; a last line cut short by a crash is passed over."""
@@ -134,12 +134,16 @@ class Run:
 
     def save_weights(self, weights: "Mapping[str, Tensor]", name: str = "best", **metadata: str) -> None:
         """Store tensors as NAME.safetensors, atomically."""
+        from safetensors import SafetensorError
         from safetensors.torch import save_file
 
-        target = self.path / f"{name}.safetensors"
-        partial = target.with_suffix(".partial")
-        save_file({key: value.contiguous() for key, value in weights.items()}, partial, metadata=metadata)
-        os.replace(partial, target)
+        path = self.path / f"{name}.safetensors"
+        with telling(path), replacing(path) as partial:
+            try:
+                save_file({key: value.contiguous() for key, value in weights.items()}, partial, metadata=metadata)
+            except SafetensorError as error:
+                raise OSError(str(error).rpartition("error: ")[2]) from None
+            partial.chmod(self.path.stat().st_mode & 0o666)  # who may read the run may read its weights
 
     def load_weights(self, name: str = "best") -> "tuple[dict[str, Tensor], dict[str, str]]":
         """Read NAME.safetensors: the tensors and what was noted beside them."""
@@ -175,12 +179,17 @@ class Run:
         """Where attention diagrams go."""
         return self.path / "examples"
 
+    def is_shown(self) -> bool:
+        """Tell whether the scores and diagrams that close a training are there."""
+        return self.examples.is_dir() and (self.path / "evaluations" / "test-greedy.json").is_file()
+
     def save_evaluation(self, name: str, evaluation: Mapping[str, Any]) -> Path:
         """Store an evaluation as JSON."""
-        folder = self.path / "evaluations"
-        folder.mkdir(exist_ok=True)
-        _write_json(folder / f"{name}.json", evaluation)
-        return folder / f"{name}.json"
+        path = self.path / "evaluations" / f"{name}.json"
+        with telling(path):
+            path.parent.mkdir(exist_ok=True)
+            _write_json(path, evaluation)
+        return path
 
     def evaluations(self) -> dict[str, dict[str, Any]]:
         """Read all stored evaluations by name."""
@@ -226,9 +235,7 @@ def _commit() -> str | None:
 
 
 def _write_json(path: Path, value: Mapping[str, Any]) -> None:
-    partial = path.with_name(path.name + ".partial")
-    partial.write_text(json.dumps(value, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    os.replace(partial, path)
+    write_atomically(path, (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode())
 
 
 def _read_json(path: Path) -> dict[str, Any]:

@@ -8,6 +8,8 @@ import click
 from regard import __version__
 from regard.errors import RegardError, did_you_mean
 
+INTERRUPTED = 130
+"""Exit code of what Ctrl-C has stopped, as shells expect it."""
 COMMANDS = {
     "demo": "regard.cli.demo:demo",
     "train": "regard.cli.train:train",
@@ -20,6 +22,7 @@ COMMANDS = {
     "score": "regard.cli.score:score",
     "lab": "regard.cli.lab:lab",
     "check": "regard.cli.check:check",
+    "bench": "regard.cli.bench:bench",
     "list": "regard.cli.list:list_parts",
     "data": "regard.cli.data:data",
 }
@@ -62,7 +65,7 @@ class Commands(click.Group):
             raise UserError(str(error)) from None
         except KeyboardInterrupt:
             click.echo("stopped", err=True)
-            raise SystemExit(130) from None
+            raise SystemExit(INTERRUPTED) from None
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from regard.cli import INTERRUPTED
 from regard.cli.options import PictureType
 from regard.cli.terminal import say
 from regard.errors import RegardError
@@ -69,7 +70,7 @@ def compare(
 
     The same command again goes on where it was stopped. With run directories, these are compared as they are.
     """
-    from regard.compare import compare_runs
+    from regard.compare import compare_runs, tables
     from regard.config import presets
     from regard.search.strategy import Strategy
 
@@ -83,7 +84,8 @@ def compare(
         runs, failures = _trained(words, axes, seeds=seeds, jobs=jobs, folder=folder, beam=beam, split=split)
     found = compare_runs(runs, evaluation=f"{split}-{Strategy(width=beam)}", metric=metric)
     click.echo(FORMS[form or "text"](found), nl=False)
-    for note in found.notes:
+    whys = [why for why, _ in tables(found) if why] if form == "csv" else []  # the other forms have tables apart
+    for note in (*found.notes, *whys):
         say(note)
     _draw(found, curves=curves, by_length=by_length, by_beam=by_beam, entropy=entropy)
     if failures:
@@ -130,7 +132,7 @@ def _trained(
             failures = Fleet(missing, min(jobs or cores(), len(missing)), beam, split).run()
         except KeyboardInterrupt:
             say("stopped; the same command goes on from here")
-            raise SystemExit(130) from None
+            raise SystemExit(INTERRUPTED) from None
     return [Run.open(cell.path) for cell in cells if cell.path not in failures], failures
 
 
@@ -155,9 +157,9 @@ def _draw(found: "Comparison", **places: Path | None) -> None:
 
 def _text(found: "Comparison") -> str:
     from regard.cli.evaluate import columns
-    from regard.compare import pair_rows, table_rows
+    from regard.compare import pair_rows, tables
 
-    parts = [columns(table_rows(found))]
+    parts = ["\n".join(filter(None, (why, columns(rows)))) for why, rows in tables(found)]
     if found.pairs:
         parts += [f"{found.metric}, {found.signature}\n" + columns(pair_rows(found)), "\n".join(found.verdict())]
     return "\n\n".join(parts) + "\n"
@@ -179,9 +181,9 @@ def _csv(found: "Comparison") -> str:
 
 
 def _markdown(found: "Comparison") -> str:
-    from regard.compare import pair_rows, table_rows
+    from regard.compare import pair_rows, tables
 
-    parts = [_pipes(table_rows(found))]
+    parts = [part for why, rows in tables(found) for part in (why, _pipes(rows)) if part]
     if found.pairs:
         parts += [f"`{found.metric}` with `{found.signature}`:", _pipes(pair_rows(found))]
         parts += ["\n".join(f"- {line}" for line in found.verdict())]
@@ -194,10 +196,13 @@ def _pipes(rows: list[list[str]]) -> str:
 
 
 def _latex(found: "Comparison") -> str:
-    from regard.compare import table_rows
+    from regard.compare import tables
 
-    head, *rows = [" & ".join(map(_escaped, row)) + r" \\" for row in table_rows(found)]
-    lines = [r"\begin{tabular}{llrrrrrr}", r"\toprule", head, r"\midrule", *rows, r"\bottomrule", r"\end{tabular}"]
+    lines = []
+    for why, cells in tables(found):
+        head, *rows = [" & ".join(map(_escaped, row)) + r" \\" for row in cells]
+        lines += [rf"% {why}"] * bool(why) + [r"\begin{tabular}{llrrrrrr}", r"\toprule", head, r"\midrule", *rows]
+        lines += [r"\bottomrule", r"\end{tabular}"]
     return "\n".join(lines) + "\n"
 
 

@@ -65,8 +65,15 @@ class Batch:
 
     def to(self, device: torch.device) -> "Batch":
         """Move the rectangles."""
-        names = ("source", "is_source", "target_in", "target_out", "is_target")
-        return Batch(self.rows, **{name: getattr(self, name).to(device) for name in names})
+        return Batch(self.rows, *(rectangle.to(device) for rectangle in self._rectangles))
+
+    def share(self, number: int, shares: int) -> "Batch":
+        """Return every ``shares``-th pair, beginning with pair ``number``."""
+        return Batch(self.rows[number::shares], *(rectangle[number::shares] for rectangle in self._rectangles))
+
+    @property
+    def _rectangles(self) -> tuple[Tensor, ...]:
+        return self.source, self.is_source, self.target_in, self.target_out, self.is_target
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import torch
 from torch import nn
 
+from regard.models.dropout import Dropout
 from regard.parts import CELLS
 from regard.types import Float, Tensor
 
@@ -79,26 +80,28 @@ def start(cell: type[Cell], sentence: Float[Tensor, "B H"], layers: int) -> Stat
 
 
 class Sequence(nn.Module):
-    """A recurrent network over inputs that are all known beforehand."""
+    """Recurrent layers over inputs that are all known beforehand."""
 
-    def __init__(self, cell: str, inputs: int, hidden: int, *, layers: int = 1, dropout: float = 0.0) -> None:
+    def __init__(self, cell: str, inputs: int, hidden: int, *, layers: int, dropout: Dropout) -> None:
         super().__init__()
         self.cell: type[Cell] = CELLS[cell]
-        self.layers = layers
-        self.network = self.cell.network(
-            inputs, hidden, layers, batch_first=True, dropout=dropout if layers > 1 else 0.0
-        )
+        sizes = [inputs, *[hidden] * (layers - 1)]
+        self.layers = nn.ModuleList(self.cell.network(size, hidden, batch_first=True) for size in sizes)
+        self.dropout = dropout
 
     def start(self, sentence: Float[Tensor, "B H"]) -> State:
         """Return the state before the first input."""
-        return start(self.cell, sentence, self.layers)
+        return start(self.cell, sentence, len(self.layers))
 
     def forward(self, inputs: Float[Tensor, "B T E"], state: State) -> tuple[Float[Tensor, "B T H"], State]:
         """Read all inputs from a state."""
-        first, *rest = (tensor.transpose(0, 1).contiguous() for tensor in state)
-        outputs, last = self.network(inputs, (first, *rest) if rest else first)
-        last = last if rest else (last,)
-        return outputs, tuple(tensor.transpose(0, 1) for tensor in last)
+        ends: list[State] = []
+        outputs = inputs
+        for number, network in enumerate(self.layers):
+            first, *rest = (tensor[None, :, number].contiguous() for tensor in state)
+            outputs, last = network(self.dropout(outputs) if number else outputs, (first, *rest) if rest else first)
+            ends.append(tuple(tensor[0] for tensor in (last if rest else (last,))))
+        return outputs, tuple(torch.stack(tensors, dim=1) for tensors in zip(*ends, strict=True))
 
 
 class Stack(nn.Module):
@@ -107,7 +110,7 @@ class Stack(nn.Module):
     ``project`` does the work that needs no previous step for all steps at once; ``step`` does the rest.
     """
 
-    def __init__(self, cell: str, known: int, hidden: int, *, fed: int, layers: int = 1, dropout: float = 0.0) -> None:
+    def __init__(self, cell: str, known: int, hidden: int, *, fed: int, layers: int, dropout: Dropout) -> None:
         super().__init__()
         self.cell: type[Cell] = CELLS[cell]
         self.layers = layers
@@ -115,7 +118,7 @@ class Stack(nn.Module):
         self.known = nn.Linear(known, width)
         self.fed = nn.ModuleList(nn.Linear(fed if i == 0 else hidden, width, bias=i > 0) for i in range(layers))
         self.recurrent = nn.ModuleList(nn.Linear(hidden, width) for _ in range(layers))
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = dropout
         for parameter in self.parameters():
             nn.init.uniform_(parameter, -(hidden**-0.5), hidden**-0.5)
 

@@ -15,11 +15,11 @@ from regard.config import TrainConfig
 from regard.data.batches import Batch, EncodedPairs, Ints, plan
 from regard.device import choose_device, choose_precision, keep_freed_memory
 from regard.errors import RegardError
-from regard.models.scoring import autocast, read_batch, token_log_probs
+from regard.models.scoring import token_log_probs
 from regard.models.seq2seq import Seq2Seq
 from regard.training.events import Began, Ended, EpochEnded, Event, Stepped
-from regard.training.loss import linear_cross_entropy
 from regard.training.schedule import rate
+from regard.training.shares import Shares
 from regard.types import Tensor
 
 
@@ -46,6 +46,8 @@ class Progress:
     """Batches of the epoch already done."""
     step: int = 0
     seconds: float = 0.0
+    began: float = 0.0
+    """Seconds before the first step, for encoding and sampling."""
     nats: float = 0.0
     """Training loss of the epoch so far."""
     tokens: int = 0
@@ -92,21 +94,35 @@ class Trainer:
             weight_decay=config.weight_decay,
             fused=True,
         )
+        self.shares = Shares(
+            self.model,
+            threads=config.threads or torch.get_num_threads(),
+            precision=self.precision,
+            smoothing=config.label_smoothing,
+            seed=config.seed,
+            device=self.device,
+        )
         self.progress = Progress()
-        self._reserve = 0.0
+        self._clock = time.perf_counter()
+        self._sampling = 0.0
+        self._closing: float | None = None
 
     def fit(self) -> Iterator[Event]:
         """Train to the end, or until told to stop; a consumer of the events may store a checkpoint at any of them."""
         keep_freed_memory()
         if self.config.threads:
             torch.set_num_threads(self.config.threads)
-        if self.progress.step == 0:
-            torch.manual_seed(self.config.seed)
-        yield self._began()
-        reason = self.progress.end  # a training killed after its last checkpoint has only to say so
-        while not reason:
-            reason = yield from self._epoch()
-        yield Ended(reason, self.progress.epoch, self.progress.step, self.progress.seconds)
+        self._clock = time.perf_counter()
+        pairs = self._sample()
+        yield self._began(pairs)
+        epoch, reason = self.progress.epoch - 1, self.progress.end
+        while not reason:  # a training killed after its last checkpoint has only to say so
+            epoch = self.progress.epoch
+            reason = yield from self._epoch(pairs)
+            if not reason:
+                pairs = self._sample()
+        self._tick()
+        yield Ended(reason, epoch, self.progress.step, self.progress.seconds)
 
     def weights(self) -> dict[str, Tensor]:
         """Return the weights to evaluate and keep: the average where there is one."""
@@ -119,7 +135,6 @@ class Trainer:
         tensors |= {f"average.{n}": p for n, p in zip(self.names, self.average, strict=False)}
         for index, state in self.optimizer.state_dict()["state"].items():
             tensors |= {f"optimizer.{index}.{key}": value for key, value in state.items()}
-        tensors["random"] = torch.get_rng_state()
         return Checkpoint(tensors, json.dumps(asdict(self.progress)))
 
     def restore(self, checkpoint: Checkpoint) -> None:
@@ -137,11 +152,22 @@ class Trainer:
                 state.setdefault(int(index), {})[name] = value
         groups = self.optimizer.state_dict()["param_groups"]
         self.optimizer.load_state_dict({"state": state, "param_groups": groups})
-        torch.set_rng_state(tensors["random"])
         self.progress = Progress(**json.loads(checkpoint.progress))
 
-    def _began(self) -> Began:
+    def _tick(self) -> float:
+        """Count the time since the last tick, whatever it was spent on, and return it."""
+        now = time.perf_counter()
+        passed, self._clock = now - self._clock, now
+        self.progress.seconds += passed
+        return passed
+
+    def _sample(self) -> EncodedPairs:
+        self._tick()
         pairs = self.data.epoch(self.progress.epoch)
+        self._sampling = self._tick()
+        return pairs
+
+    def _began(self, pairs: EncodedPairs) -> Began:
         rows = pairs.within(self.config.max_length)
         if not len(rows):
             longest = self.config.max_length
@@ -163,22 +189,21 @@ class Trainer:
         rows = pairs.within(self.config.max_length)
         return plan(pairs, rows, size=self.config.batch, unit=self.config.batch_unit, generator=generator)
 
-    def _epoch(self) -> Generator[Event, None, str]:
+    def _epoch(self, pairs: EncodedPairs) -> Generator[Event, None, str]:
         at = self.progress
-        pairs = self.data.epoch(at.epoch)
         batches = self._plan(pairs, at.epoch)
-        clock = time.perf_counter()
+        self._tick()
+        at.began = at.began if at.step else at.seconds
         while at.batch < len(batches):
-            batch = pairs.batch(batches[at.batch]).to(self.device)
+            batch = pairs.batch(batches[at.batch])
             done = self._share_done(len(batches))
             learning_rate = self._rate(done)
             nats, tokens = self.step(batch, learning_rate)
             if not math.isfinite(nats):
                 return "diverged"
-            now = time.perf_counter()
             at.batch, at.step = at.batch + 1, at.step + 1
             at.nats, at.tokens = at.nats + nats, at.tokens + tokens
-            at.seconds, at.epoch_seconds, clock = at.seconds + now - clock, at.epoch_seconds + now - clock, now
+            at.epoch_seconds += self._tick()
             yield Stepped(
                 step=at.step,
                 epoch=at.epoch,
@@ -189,8 +214,9 @@ class Trainer:
                 tokens_per_second=at.tokens / at.epoch_seconds,
                 seconds=at.seconds,
             )
-            clock = time.perf_counter()
+            self._tick()
             if self._share_done(len(batches)) >= 1:
+                at.end = "finished"
                 break
             if self.should_stop():
                 return "interrupted"
@@ -198,43 +224,42 @@ class Trainer:
         if not math.isfinite(ended.validation_nats_per_token):
             return "diverged"
         yield ended
+        assert self._closing is not None
+        self._closing += self._tick()  # whoever stores a checkpoint does it meanwhile
         return at.end or ("interrupted" if self.should_stop() else "")
 
-    def _share_done(self, batches: int) -> float:
-        at = self.progress
-        done = (at.epoch - 1 + at.batch / batches) / self.config.epochs
-        if self.config.minutes:
-            done = max(done, (at.seconds + self._reserve) / (60 * self.config.minutes))
+    def _share_done(self, batches: int, *, coming: float = 0.0) -> float:
+        """Return how far training is, by epochs or by the clock, whichever is further; ``coming`` seconds are spent."""
+        at, config = self.progress, self.config
+        done = (at.epoch - 1 + at.batch / batches) / config.epochs if config.epochs else 0.0
+        if config.minutes:
+            left = 60 * config.minutes - self._expected_closing() - at.began
+            done = max(done, (at.seconds + coming - at.began) / max(left, 1e-9))
         return min(1.0, done)
 
+    def _expected_closing(self) -> float:
+        """Return the seconds that validation and checkpoint will take: as last time, or half of what training would."""
+        if self._closing is not None:
+            return self._closing
+        tokens = int(self.data.validation.target.starts[-1])
+        return 0.5 * tokens * self.progress.epoch_seconds / max(1, self.progress.tokens)
+
     def _rate(self, done: float) -> float:
-        config = self.config
-        return rate(
-            config.schedule,
-            highest=config.learning_rate,
-            progress=done,
-            step=self.progress.step + 1,
-            warmup=config.warmup_steps,
-        )
+        config, step = self.config, self.progress.step + 1
+        warmup = config.warmup_steps
+        if config.minutes and done:
+            warmup = min(warmup, math.ceil(step / done / 10))  # a tenth of the steps that the time will allow
+        return rate(config.schedule, highest=config.learning_rate, progress=done, step=step, warmup=warmup)
 
     def step(self, batch: Batch, learning_rate: float) -> tuple[float, int]:
         """Learn from one batch; return its loss in nats and its target tokens. A loss of NaN changes nothing."""
-        self.model.train()
-        self.optimizer.zero_grad(set_to_none=True)
-        with autocast(self.device, self.precision):
-            features = read_batch(self.model, batch).features[batch.is_target]
-            targets = batch.target_out[batch.is_target]
-            loss, nats = linear_cross_entropy(
-                features, self.model.output, targets, smoothing=self.config.label_smoothing
-            )
-        value = nats.item()
-        if not math.isfinite(value):
-            return value, len(targets)
-        (loss / len(targets)).backward()
-        largest = self.config.clip or math.inf
-        norm = torch.nn.utils.clip_grad_norm_(self.parameters, largest, foreach=True)
-        if not norm.isfinite():
-            return math.nan, len(targets)
+        gradient = self.shares.gradient(batch, step=self.progress.step)
+        tokens = batch.target_tokens
+        for parameter, tensor in zip(self.parameters, gradient.tensors, strict=True):
+            parameter.grad = tensor
+        norm = torch.nn.utils.clip_grad_norm_(self.parameters, self.config.clip or math.inf, foreach=True)
+        if not math.isfinite(gradient.nats) or not norm.isfinite():
+            return math.nan, tokens
         for group in self.optimizer.param_groups:
             group["lr"] = learning_rate
         self.optimizer.step()
@@ -243,14 +268,13 @@ class Trainer:
             decay = min(self.config.ema, (1 + self.progress.step) / (10 + self.progress.step))
             with torch.no_grad():
                 torch._foreach_lerp_(self.average, [p.detach() for p in self.parameters], 1 - decay)
-        return value, len(targets)
+        return gradient.nats, tokens
 
     def _end_epoch(self, batches: int) -> EpochEnded:
         at = self.progress
-        clock = time.perf_counter()
+        self._tick()
         validation = self.validate()
-        self._reserve = time.perf_counter() - clock
-        at.seconds += self._reserve
+        self._closing = self._tick()
         is_best = validation < at.best
         if is_best:
             at.best, at.best_epoch = validation, at.epoch
@@ -264,7 +288,7 @@ class Trainer:
             tokens_per_second=at.tokens / max(1e-9, at.epoch_seconds),
             seconds=at.seconds,
         )
-        at.end = self._end_reason(self._share_done(batches))
+        at.end = at.end or self._end_reason(self._share_done(batches, coming=self._sampling))
         at.epoch, at.batch, at.nats, at.tokens, at.epoch_seconds = at.epoch + 1, 0, 0.0, 0, 0.0
         return event
 

@@ -5,6 +5,7 @@ import torch
 from torch import nn
 
 from regard.models.cells import Sequence, Stack
+from regard.models.dropout import Dropout
 
 TORCH = {"gru": nn.GRU, "lstm": nn.LSTM, "rnn": nn.RNN}
 
@@ -29,7 +30,7 @@ def as_torch(stack: Stack, cell: str, known: int, fed: int, hidden: int) -> nn.R
 @pytest.mark.parametrize("layers", [1, 2])
 def test_a_stack_computes_what_torch_computes(cell: str, layers: int) -> None:
     batch, steps, known, fed, hidden = 2, 3, 4, 5, 6
-    stack = Stack(cell, known, hidden, fed=fed, layers=layers)
+    stack = Stack(cell, known, hidden, fed=fed, layers=layers, dropout=Dropout(0.0))
     network = as_torch(stack, cell, known, fed, hidden)
     inputs, sentence = torch.randn(batch, steps, known + fed), torch.randn(batch, hidden)
     state = stack.start(sentence)
@@ -44,7 +45,7 @@ def test_a_stack_computes_what_torch_computes(cell: str, layers: int) -> None:
 
 
 def test_a_sequence_goes_on_where_it_stopped() -> None:
-    network = Sequence("lstm", 4, 6, layers=2)
+    network = Sequence("lstm", 4, 6, layers=2, dropout=Dropout(0.0))
     inputs, state = torch.randn(2, 5, 4), network.start(torch.randn(2, 6))
     whole, _ = network(inputs, state)
     first, middle = network(inputs[:, :2], state)

@@ -6,6 +6,7 @@ from torch import nn
 from regard.attention.base import Attention, Source
 from regard.models.cells import Sequence, State
 from regard.models.decoders.base import Decoded, Decoder
+from regard.models.dropout import Dropout
 from regard.types import Float, Int, Tensor
 
 
@@ -13,7 +14,7 @@ class After(Decoder):
     """RNN, then attention; the output layer sees [a_i, h_i] (spec §3)."""
 
     def __init__(
-        self, embedding: nn.Embedding, attention: Attention, *, cell: str, hidden: int, layers: int, dropout: float
+        self, embedding: nn.Embedding, attention: Attention, *, cell: str, hidden: int, layers: int, dropout: Dropout
     ) -> None:
         super().__init__(embedding, attention, dropout=dropout)
         self.network = Sequence(cell, embedding.embedding_dim, hidden, layers=layers, dropout=dropout)
@@ -44,7 +45,7 @@ class Attentional(After):
     """RNN, then attention; the output layer sees tanh(W_c [c; s]) (spec §5, Luong)."""
 
     def __init__(
-        self, embedding: nn.Embedding, attention: Attention, *, cell: str, hidden: int, layers: int, dropout: float
+        self, embedding: nn.Embedding, attention: Attention, *, cell: str, hidden: int, layers: int, dropout: Dropout
     ) -> None:
         super().__init__(embedding, attention, cell=cell, hidden=hidden, layers=layers, dropout=dropout)
         self.joint = nn.Linear(attention.context + hidden, hidden, bias=False)

@@ -7,6 +7,7 @@ from torch import nn
 
 from regard.attention.base import Attention, Source
 from regard.models.cells import State
+from regard.models.dropout import Dropout
 from regard.types import Float, Int, Tensor
 
 
@@ -26,11 +27,11 @@ class Decoder(nn.Module, ABC):
     features: int
     """Size F of what the output layer sees."""
 
-    def __init__(self, embedding: nn.Embedding, attention: Attention, *, dropout: float) -> None:
+    def __init__(self, embedding: nn.Embedding, attention: Attention, *, dropout: Dropout) -> None:
         super().__init__()
         self.embedding = embedding
         self.attention = attention
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = dropout
 
     @abstractmethod
     def start(self, source: Source) -> State:

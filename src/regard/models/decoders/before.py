@@ -6,6 +6,7 @@ from torch import nn
 from regard.attention.base import Attention, Source
 from regard.models.cells import Stack, State
 from regard.models.decoders.base import Decoded, Decoder
+from regard.models.dropout import Dropout
 from regard.types import Float, Int, Tensor
 
 
@@ -13,7 +14,7 @@ class Before(Decoder):
     """Attention from the previous state feeds the RNN; the output layer sees s_t (spec §4, Bahdanau)."""
 
     def __init__(
-        self, embedding: nn.Embedding, attention: Attention, *, cell: str, hidden: int, layers: int, dropout: float
+        self, embedding: nn.Embedding, attention: Attention, *, cell: str, hidden: int, layers: int, dropout: Dropout
     ) -> None:
         super().__init__(embedding, attention, dropout=dropout)
         self.network = Stack(

@@ -6,6 +6,7 @@ from torch import nn
 from regard.attention.base import Attention, Source
 from regard.models.cells import Sequence, State
 from regard.models.decoders.base import Decoded, Decoder
+from regard.models.dropout import Dropout
 from regard.types import Float, Int, Tensor
 
 
@@ -13,10 +14,10 @@ class Deep(Decoder):
     """RNN, attention, second RNN over [state, context]; the output layer sees both, the context and the word."""
 
     def __init__(
-        self, embedding: nn.Embedding, attention: Attention, *, cell: str, hidden: int, layers: int, dropout: float
+        self, embedding: nn.Embedding, attention: Attention, *, cell: str, hidden: int, layers: int, dropout: Dropout
     ) -> None:
         super().__init__(embedding, attention, dropout=dropout)
-        self.lower = Sequence(cell, embedding.embedding_dim, hidden)
+        self.lower = Sequence(cell, embedding.embedding_dim, hidden, layers=1, dropout=dropout)
         self.upper = Sequence(cell, hidden + attention.context, hidden, layers=layers, dropout=dropout)
         self.features = hidden + attention.context + embedding.embedding_dim
 

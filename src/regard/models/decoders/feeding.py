@@ -6,6 +6,7 @@ from torch import nn
 from regard.attention.base import Attention, Source
 from regard.models.cells import Stack, State
 from regard.models.decoders.base import Decoded, Decoder
+from regard.models.dropout import Dropout
 from regard.types import Float, Int, Tensor
 
 
@@ -13,7 +14,7 @@ class Feeding(Decoder):
     """The attentional vector tanh(W_c [c; s]) is concatenated to the next input (Luong's input feeding)."""
 
     def __init__(
-        self, embedding: nn.Embedding, attention: Attention, *, cell: str, hidden: int, layers: int, dropout: float
+        self, embedding: nn.Embedding, attention: Attention, *, cell: str, hidden: int, layers: int, dropout: Dropout
     ) -> None:
         super().__init__(embedding, attention, dropout=dropout)
         self.network = Stack(cell, embedding.embedding_dim, hidden, fed=hidden, layers=layers, dropout=dropout)

@@ -1,0 +1,161 @@
+"""How fast this machine trains and translates, and how much of what it could do that is."""
+
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from regard.config import Config
+from regard.data.batches import Batch, EncodedPairs, plan
+from regard.device import keep_freed_memory
+from regard.models.build import build_model
+from regard.search.rules import Length, Rules
+from regard.search.strategy import Strategy
+from regard.training.trainer import Trainer
+
+WORDS = 6000
+"""Size of the vocabularies; about what Multi30k has."""
+SENTENCES = 4096
+SIZES = (512, 1024, 2048)
+"""Sides of the square products among which the machine's limit is looked for."""
+AS_LONG_AS_THE_SOURCE = Rules(shortest=Length(1.0), longest=Length(1.0))
+"""A fresh model does not know where a sentence ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Speed:
+    """One measurement."""
+
+    what: str
+    value: float
+    unit: str
+    share_of_limit: float | None = None
+    """Time that the matrix products would take at the machine's limit, by the time that passed."""
+
+
+@dataclass(frozen=True, slots=True)
+class RandomPairs:
+    """Sentences of random words with the lengths of image captions."""
+
+    pairs: EncodedPairs
+
+    @classmethod
+    def draw(cls, sentences: int, generator: np.random.Generator) -> "RandomPairs":
+        """Draw sentences of about 13 words, give or take 4, the target near its source in length."""
+        source = np.clip(generator.normal(13, 4, sentences).round(), 4, 40).astype(int)
+        target = np.clip(source + generator.normal(0, 2, sentences).round(), 4, 40).astype(int)
+        words = (generator.integers(4, WORDS, int(length)).tolist() for length in (*source, *target))
+        return cls(EncodedPairs.of(list(islice(words, sentences)), list(words)))
+
+    def epoch(self, number: int) -> EncodedPairs:
+        """Return the same pairs in every epoch."""
+        return self.pairs
+
+    @property
+    def validation(self) -> EncodedPairs:
+        """Return the same pairs."""
+        return self.pairs
+
+
+def machine_limit(dtype: torch.dtype = torch.float32, *, repetitions: int = 8) -> float:
+    """Return the most floating-point operations a second that this machine's matrix products reach."""
+
+    def rate(size: int) -> float:
+        a, b = torch.randn(size, size).to(dtype), torch.randn(size, size).to(dtype)
+        seconds = min(_seconds(lambda: a @ b) for _ in range(repetitions))
+        return 2 * size**3 / seconds
+
+    return max(rate(size) for size in SIZES)
+
+
+def training(config: Config, *, seconds: float) -> Speed:
+    """Train a fresh model for some seconds; the limit is measured before and after, in the same run."""
+    keep_freed_memory()
+    torch.manual_seed(1)
+    data = RandomPairs.draw(SENTENCES, np.random.default_rng(1))
+    model = build_model(config.model, source_words=WORDS, target_words=WORDS)
+    trainer = Trainer(model, data, config.train)
+    batches = plan(
+        data.pairs,
+        np.arange(SENTENCES),
+        size=config.train.batch,
+        unit=config.train.batch_unit,
+        generator=np.random.default_rng(1),
+    )
+    before = machine_limit(trainer.precision)
+    trainer.step(data.pairs.batch(batches[0]), config.train.learning_rate)
+    done, tokens, began = 0, 0, time.perf_counter()
+    while (passed := time.perf_counter() - began) < seconds:
+        tokens += trainer.step(data.pairs.batch(batches[done % len(batches)]), config.train.learning_rate)[1]
+        done += 1
+    limit = max(before, machine_limit(trainer.precision))
+    needed = _operations_per_token(trainer, [data.pairs.batch(rows) for rows in batches[:8]]) * tokens / limit
+    return Speed("training", tokens / passed, "target tokens/s", needed / passed)
+
+
+def _operations_per_token(trainer: Trainer, batches: list[Batch]) -> float:
+    """Count the floating-point operations of all matrix products, forward and backward, for each target token."""
+    with FlopCounterMode(display=False) as counter:
+        for batch in batches:
+            trainer.shares.part(batch, number=0, step=0, tokens=batch.target_tokens)
+    return float(counter.get_total_flops()) / sum(batch.target_tokens for batch in batches)
+
+
+def decoding(config: Config, *, width: int, sentences: int, batch: int) -> Speed:
+    """Translate random sentences into as many words with a fresh model."""
+    strategy = Strategy(width, rules=AS_LONG_AS_THE_SOURCE)
+    torch.manual_seed(1)
+    pairs = RandomPairs.draw(sentences, np.random.default_rng(2)).pairs
+    model = build_model(config.model, source_words=WORDS, target_words=WORDS).eval()
+    tokens = 0
+    with torch.inference_mode():
+        began = time.perf_counter()
+        for rows in plan(pairs, np.arange(sentences), size=batch, unit="sentences"):
+            chosen = pairs.batch(rows)
+            found = strategy(model, model.encode(chosen.source, chosen.is_source), numbers=rows.tolist())
+            tokens += sum(len(hypotheses[0].tokens) for hypotheses in found)
+    return Speed(f"{_name(width)}, batches of {batch}", tokens / (time.perf_counter() - began), "target tokens/s")
+
+
+def latency(config: Config, *, width: int, words: int = 12, repetitions: int = 30) -> Speed:
+    """Translate one sentence into as many words as it has; the median of some repetitions."""
+    strategy = Strategy(width, rules=AS_LONG_AS_THE_SOURCE)
+    torch.manual_seed(1)
+    model = build_model(config.model, source_words=WORDS, target_words=WORDS).eval()
+    source = torch.from_numpy(np.random.default_rng(3).integers(4, WORDS, (1, words)))
+    is_token = torch.ones_like(source, dtype=torch.bool)
+
+    def translate() -> None:
+        with torch.inference_mode():
+            strategy(model, model.encode(source, is_token), numbers=[0])
+
+    translate()
+    return Speed(
+        f"{_name(width)}, one sentence of {words} words",
+        1000 * statistics.median(_seconds(translate) for _ in range(repetitions)),
+        "ms",
+    )
+
+
+def start_up() -> Speed:
+    """Import what translating needs, in a fresh process."""
+    command = [sys.executable, "-c", "import regard.translate"]
+    seconds = min(_seconds(lambda: subprocess.run(command, check=True)) for _ in range(3))
+    return Speed("start-up", seconds, "s")
+
+
+def _name(width: int) -> str:
+    return "greedy" if width == 1 else f"beam {width}"
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began

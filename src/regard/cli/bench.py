@@ -1,0 +1,63 @@
+"""`regard bench`."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from regard.bench import Speed
+
+PARTS = ("training", "decoding", "latency", "start")
+
+
+@click.command()
+@click.argument("experiment", default="homework")
+@click.argument("overrides", nargs=-1, metavar="[KEY=VALUE]...")
+@click.option("--only", "parts", type=click.Choice(PARTS), multiple=True, help="Measure only this; may be repeated.")
+@click.option("--seconds", type=click.FloatRange(1), default=20.0, show_default=True, help="How long to train.")
+@click.option("--sentences", type=click.IntRange(1), default=256, show_default=True, help="How many to decode.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
+def bench(
+    experiment: str, overrides: tuple[str, ...], parts: tuple[str, ...], seconds: float, sentences: int, as_json: bool
+) -> None:
+    """Measure how fast this machine trains and translates with the sizes of EXPERIMENT (a preset or TOML file).
+
+    Sentences are random words with the lengths of image captions, so no data is needed. Training is also given as a
+    share of the limit: the time that its matrix products alone would take at the fastest rate of this machine, which is
+    measured in the same run. Speeds of a busy machine mean little: compare figures of one run.
+    """
+    from regard.cli.terminal import say
+
+    say(f"Measuring {experiment}; leave the machine alone meanwhile.")
+    for speed in _speeds(experiment, overrides, parts or PARTS, seconds=seconds, sentences=sentences):
+        if as_json:
+            click.echo(json.dumps({"experiment": experiment, **asdict(speed)}))
+            continue
+        share = "" if speed.share_of_limit is None else f"  ({speed.share_of_limit:.0%} of the machine's limit)"
+        click.echo(f"{speed.what:<36} {speed.value:>10,.2f} {speed.unit}{share}")
+
+
+def _speeds(
+    experiment: str, overrides: tuple[str, ...], parts: tuple[str, ...], *, seconds: float, sentences: int
+) -> "Iterator[Speed]":
+    from regard import bench as measure
+    from regard.config import load_config
+    from regard.device import choose_device, choose_precision
+
+    config = load_config(experiment, overrides)
+    precision = choose_precision(config.train.precision, choose_device("cpu"))
+    name = str(precision).removeprefix("torch.")
+    yield measure.Speed(f"limit of matrix products, {name}", measure.machine_limit(precision) / 1e9, "GFLOP/s")
+    if "training" in parts:
+        yield measure.training(config, seconds=seconds)
+    if "decoding" in parts:
+        for width in (1, 5, 50):
+            yield measure.decoding(config, width=width, sentences=sentences, batch=64)
+    if "latency" in parts:
+        for width in (1, 5):
+            yield measure.latency(config, width=width)
+    if "start" in parts:
+        yield measure.start_up()

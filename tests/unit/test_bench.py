@@ -1,0 +1,69 @@
+import json
+
+import pytest
+import torch
+from click.testing import CliRunner
+
+from regard import bench
+from regard.cli import main
+from regard.config import Config, load_config
+
+SMALL = ["model.embedding=8", "model.encoder_hidden=6", "model.hidden=10", "model.attention_size=4", "train.batch=16"]
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench, "SIZES", (64,))
+    monkeypatch.setattr(bench, "SENTENCES", 128)
+    monkeypatch.setattr(bench, "WORDS", 50)
+
+
+@pytest.fixture
+def config() -> Config:
+    return load_config("homework", SMALL)
+
+
+def test_the_limit_is_a_rate_of_operations(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench, "_seconds", lambda work: 0.5)
+    assert bench.machine_limit() == 2 * 64**3 / 0.5
+
+
+def test_training_is_measured_against_the_limit(config: Config, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench, "machine_limit", lambda dtype: 1e12)
+    at_1e12 = bench.training(config, seconds=0.3)
+    monkeypatch.setattr(bench, "machine_limit", lambda dtype: 1e9)
+    at_1e9 = bench.training(config, seconds=0.3)
+    assert at_1e12.value > 0
+    assert at_1e9.share_of_limit / at_1e9.value == pytest.approx(1000 * at_1e12.share_of_limit / at_1e12.value)
+
+
+def test_operations_are_those_of_the_matrix_products(config: Config, monkeypatch: pytest.MonkeyPatch) -> None:
+    output_only = 3 * 2 * (10 + 12) * 50  # forward and twice backward, [context 12, state 10] to 50 words
+    monkeypatch.setattr(bench, "machine_limit", lambda dtype: 1.0)
+    speed = bench.training(config, seconds=0.1)
+    operations_per_token = speed.share_of_limit / speed.value
+    assert output_only < operations_per_token < 3 * output_only
+
+
+def test_decoding_and_latency(config: Config) -> None:
+    slow = bench.decoding(config, width=50, sentences=8, batch=4)
+    assert slow.what == "beam 50, batches of 4"
+    assert 0 < slow.value < bench.decoding(config, width=1, sentences=8, batch=4).value
+    assert bench.latency(config, width=1, words=3, repetitions=2).unit == "ms"
+
+
+def test_the_command_prints_one_object_a_line() -> None:
+    arguments = ["bench", "homework", *SMALL, "--only", "training", "--seconds", "1", "--json"]
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == 0
+    limit, training = map(json.loads, result.stdout.splitlines())
+    precision = "bfloat16" if torch.cpu.get_capabilities().get("avx512_bf16") else "float32"
+    assert limit["what"] == f"limit of matrix products, {precision}"
+    assert training["experiment"] == "homework"
+    assert training["share_of_limit"] > 0
+
+
+def test_an_unknown_preset_is_told() -> None:
+    result = CliRunner().invoke(main, ["bench", "homwork"])
+    assert result.exit_code == 1
+    assert "homework" in result.stderr
