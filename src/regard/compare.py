@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
-from statistics import fmean, variance
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from regard.evaluate import EDGES, usual_metric
 from regard.metrics.base import Metric, buckets
 from regard.metrics.signature import Signature, comparable
 from regard.metrics.significance import Difference, holm, paired_bootstrap, permutation_test, welch
+from regard.metrics.spread import Spread
 from regard.metrics.tables import share_out
 from regard.parts import DISPLAYS, METRICS
 from regard.run import Run
@@ -40,27 +41,6 @@ HEAD = ("quantity", "group", "seeds", "mean", "variance", "deviation", "minimum"
 PAIR_HEAD = ("pair", "difference", "95 % interval", "p sentences", "p seeds", "p permutation", "p")
 
 Array = np.ndarray[Any, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Spread:
-    """The values of one quantity over the seeds of a group."""
-
-    values: tuple[float, ...]
-
-    @property
-    def mean(self) -> float:
-        """Arithmetic mean."""
-        return fmean(self.values)
-
-    @property
-    def variance(self) -> float:
-        """Variance of the population the seeds are drawn from (n - 1); NaN for a single seed."""
-        return variance(self.values) if len(self.values) > 1 else math.nan
-
-    def summary(self) -> tuple[float, float, float, float, float]:
-        """Return mean, variance, standard deviation, minimum and maximum."""
-        return self.mean, self.variance, math.sqrt(self.variance), min(self.values), max(self.values)
 
 
 @dataclass(frozen=True)
