@@ -55,15 +55,16 @@ class Grid:
 
     def cells(self, folder: Path) -> list[Cell]:
         """Return the cells, or tell what is wrong with any of their configurations."""
-        axes = {**self.axes, "train.seed": [str(seed) for seed in range(1, self.seeds + 1)]}
+        seeds = [str(seed) for seed in range(1, self.seeds + 1)]
+        axes = {**self.axes, "train.seed": seeds}
         for word in self.overrides:
             if (key := word.partition("=")[0].strip()) in axes:
                 raise RegardError(f"'{word}': {key} is varied already; leave it out.")
         short = {key: key.split(".")[-1] for key in axes}
         names = short if len(set(short.values())) == len(short) else {key: key for key in axes}
         cells = []
-        for values in product(*axes.values()):
-            chosen = dict(zip(axes, values, strict=True))
+        for seed, *values in product(seeds, *self.axes.values()):  # the first seed of all before the second of any
+            chosen = dict(zip(axes, (*values, seed), strict=True))
             name = "-".join(f"{names[key]}-{UNFIT.sub('_', value)}" for key, value in chosen.items())
             overrides = (*self.overrides, *(f"{key}={value}" for key, value in chosen.items()))
             cells.append(Cell(folder / name, self.experiment, overrides))
