@@ -113,6 +113,8 @@ class ModelConfig(Frozen):
     """Dropout on embeddings and between layers."""
     variational: bool = False
     """Whether that dropout hits the same numbers at every step of a sentence."""
+    word_dropout: Share = 0.0
+    """Share of words, source and target, that are not read in training: their embedding is 0."""
     feature_dropout: Share = 0.0
     """Dropout on what the output layer sees, and around the readout."""
     readout: NonNegativeInt = 0

@@ -21,9 +21,10 @@ PAD = 0
 
 def build_model(config: ModelConfig, *, source_words: int, target_words: int) -> Seq2Seq:
     """Build the model of a configuration for vocabularies of the given sizes; weights come from torch's generator."""
-    dropout = Dropout(config.dropout, is_constant_in_time=config.variational)
-    target = Embedding(target_words, config.embedding)
-    source = target if config.tie == "all" else Embedding(source_words, config.embedding)
+    dropout = Dropout(config.dropout, "feature" if config.variational else "number")
+    word_dropout = Dropout(config.word_dropout, "word")
+    target = Embedding(target_words, config.embedding, word_dropout)
+    source = target if config.tie == "all" else Embedding(source_words, config.embedding, word_dropout)
     encoder = Encoder(
         source,
         cell=config.cell,
@@ -74,13 +75,15 @@ class Embedding(nn.Embedding):
     A recurrent network wants inputs whose coordinates are about 1, and learns faster with them (docs/log.md).
     """
 
-    def __init__(self, words: int, size: int) -> None:
+    def __init__(self, words: int, size: int, dropout: Dropout) -> None:
         super().__init__(words, size, padding_idx=PAD)
+        self.dropout = dropout
         nn.init.normal_(self.weight, std=size**-0.5)
 
     def forward(self, tokens: Int[Tensor, "*any"]) -> Float[Tensor, "*any E"]:
-        """Look the tokens up."""
-        return super().forward(tokens) * math.sqrt(self.embedding_dim)
+        """Look the tokens up; in training some are not found."""
+        found: Tensor = self.dropout(super().forward(tokens) * math.sqrt(self.embedding_dim))
+        return found
 
 
 def _readout(config: ModelConfig, features: int) -> nn.Module:

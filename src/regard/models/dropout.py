@@ -1,5 +1,7 @@
 """Dropout whose masks cost little and come from a generator that can be given."""
 
+from typing import Literal
+
 import torch
 from torch import nn
 
@@ -7,6 +9,8 @@ from regard.types import Float, Tensor
 
 STEPS = 1 << 16
 """A mask is drawn with 16 random bits a number: the share that is dropped is a multiple of 1 / STEPS."""
+Unit = Literal["number", "feature", "word"]
+"""What is dropped as one: single numbers, a feature at all steps of a sentence ("variational"), or whole words."""
 
 
 class Dropout(nn.Module):
@@ -15,11 +19,10 @@ class Dropout(nn.Module):
     torch draws one random number for each number in the mask; drawing 64 bits for four of them is several times faster.
     """
 
-    def __init__(self, share: float, *, is_constant_in_time: bool = False) -> None:
+    def __init__(self, share: float, unit: Unit = "number") -> None:
         super().__init__()
         self.share = share
-        self.is_constant_in_time = is_constant_in_time
-        """Whether all steps of a sentence lose the same numbers ("variational" dropout)."""
+        self.unit: Unit = unit
         self.generator: torch.Generator | None = None
         """Where the masks come from; None for torch's own generator."""
 
@@ -28,8 +31,12 @@ class Dropout(nn.Module):
         if not self.training or not self.share:
             return numbers
         batch, *steps, size = numbers.shape
-        shape = (batch, *(1 for _ in steps), size) if self.is_constant_in_time else numbers.shape
-        return numbers * self._mask(torch.Size(shape), numbers)
+        shapes = {
+            "number": (batch, *steps, size),
+            "feature": (batch, *(1 for _ in steps), size),
+            "word": (batch, *steps, 1),
+        }
+        return numbers * self._mask(torch.Size(shapes[self.unit]), numbers)
 
     def _mask(self, shape: torch.Size, like: Tensor) -> Tensor:
         count = shape.numel()

@@ -23,8 +23,14 @@ def test_numbers_are_dropped_one_by_one() -> None:
         assert agreement == pytest.approx(0.5, abs=0.03)
 
 
-def test_constant_in_time_drops_the_same_numbers_at_every_step() -> None:
-    dropout = Dropout(0.5, is_constant_in_time=True)
+def test_whole_words_are_dropped() -> None:
+    numbers = Dropout(0.5, "word")(torch.ones(5, 40, 7))
+    assert torch.equal(numbers, numbers[:, :, :1].expand(-1, -1, 7))
+    assert len(numbers[0, :, 0].unique()) == 2
+
+
+def test_features_are_dropped_at_every_step_alike() -> None:
+    dropout = Dropout(0.5, "feature")
     numbers = dropout(torch.ones(5, 4, 7))
     assert torch.equal(numbers, numbers[:, :1].expand(-1, 4, -1))
     assert not torch.equal(numbers[0], numbers[1])
