@@ -111,8 +111,10 @@ class ModelConfig(Frozen):
     """How scores become weights."""
     dropout: Share = 0.0
     """Dropout on embeddings and between layers."""
+    memory_dropout: Share = 0.0
+    """Dropout on the encoder outputs that attention reads."""
     variational: bool = False
-    """Whether that dropout hits the same numbers at every step of a sentence."""
+    """Whether these two hit the same numbers at every step of a sentence."""
     word_dropout: Share = 0.0
     """Share of words, source and target, that are not read in training: their embedding is 0."""
     feature_dropout: Share = 0.0

@@ -10,7 +10,7 @@ from regard.attention.base import Attention
 from regard.config import ModelConfig
 from regard.errors import RegardError
 from regard.models.decoders.base import Decoder
-from regard.models.dropout import Dropout
+from regard.models.dropout import Dropout, Unit
 from regard.models.encoder import Encoder
 from regard.models.seq2seq import Seq2Seq
 from regard.parts import ATTENTIONS, DECODERS, NORMALISERS
@@ -21,7 +21,8 @@ PAD = 0
 
 def build_model(config: ModelConfig, *, source_words: int, target_words: int) -> Seq2Seq:
     """Build the model of a configuration for vocabularies of the given sizes; weights come from torch's generator."""
-    dropout = Dropout(config.dropout, "feature" if config.variational else "number")
+    unit: Unit = "feature" if config.variational else "number"
+    dropout = Dropout(config.dropout, unit)
     word_dropout = Dropout(config.word_dropout, "word")
     target = Embedding(target_words, config.embedding, word_dropout)
     source = target if config.tie == "all" else Embedding(source_words, config.embedding, word_dropout)
@@ -33,6 +34,7 @@ def build_model(config: ModelConfig, *, source_words: int, target_words: int) ->
         bidirectional=config.bidirectional,
         sentence=config.hidden,
         dropout=dropout,
+        memory_dropout=Dropout(config.memory_dropout, unit),
     )
     decoder: Decoder = DECODERS[config.decoder](
         target,

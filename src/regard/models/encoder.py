@@ -23,11 +23,13 @@ class Encoder(nn.Module):
         bidirectional: bool,
         sentence: int,
         dropout: Dropout,
+        memory_dropout: Dropout,
     ) -> None:
         super().__init__()
         kind: type[Cell] = CELLS[cell]
         self.embedding = embedding
         self.dropout = dropout
+        self.memory_dropout = memory_dropout
         self.directions = 2 if bidirectional else 1
         sizes = [embedding.embedding_dim, *[hidden * self.directions] * (layers - 1)]
         self.layers = nn.ModuleList(
@@ -46,4 +48,4 @@ class Encoder(nn.Module):
             outputs, last = network(packed)
             memory, _ = pad_packed_sequence(outputs, batch_first=True, total_length=tokens.shape[1])
         last = last[0] if isinstance(last, tuple) else last
-        return memory, torch.relu(self.bridge(torch.cat(tuple(last), dim=1)))
+        return self.memory_dropout(memory), torch.relu(self.bridge(torch.cat(tuple(last), dim=1)))

@@ -7,7 +7,10 @@ from regard.models.encoder import Encoder
 
 def test_the_homework_encoder_by_its_equations() -> None:
     embedding = nn.Embedding(9, 4)
-    encoder = Encoder(embedding, cell="gru", hidden=3, layers=1, bidirectional=True, sentence=5, dropout=Dropout(0.0))
+    none = Dropout(0.0)
+    encoder = Encoder(
+        embedding, cell="gru", hidden=3, layers=1, bidirectional=True, sentence=5, dropout=none, memory_dropout=none
+    )
     tokens = torch.tensor([[4, 5, 6, 7], [8, 4, 0, 0]])
     is_token = torch.tensor([[True] * 4, [True, True, False, False]])
     memory, sentence = encoder(tokens, is_token)
