@@ -38,6 +38,7 @@ docs: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks.training
+	$(BIN)/python -m benchmarks.search
 
 # OpenNMT-py wants a torch that was built for NumPy 1; JoeyNMT does not ask for all it imports.
 peers: $(PEERS)/opennmt/.installed $(PEERS)/joeynmt/.installed

@@ -11,17 +11,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
-from statistics import fmean, variance
+from statistics import fmean
 from typing import Any
 
 import numpy as np
 
 from regard.data.words import split_words
 from regard.errors import RegardError
-from regard.evaluate import EDGES
-from regard.metrics.base import Metric, Score, buckets
+from regard.evaluate import EDGES, usual_metric
+from regard.metrics.base import Metric, buckets
 from regard.metrics.signature import Signature, comparable
 from regard.metrics.significance import Difference, holm, paired_bootstrap, permutation_test, welch
+from regard.metrics.spread import Spread
+from regard.metrics.tables import share_out
 from regard.parts import DISPLAYS, METRICS
 from regard.run import Run
 
@@ -39,27 +41,6 @@ HEAD = ("quantity", "group", "seeds", "mean", "variance", "deviation", "minimum"
 PAIR_HEAD = ("pair", "difference", "95 % interval", "p sentences", "p seeds", "p permutation", "p")
 
 Array = np.ndarray[Any, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Spread:
-    """The values of one quantity over the seeds of a group."""
-
-    values: tuple[float, ...]
-
-    @property
-    def mean(self) -> float:
-        """Arithmetic mean."""
-        return fmean(self.values)
-
-    @property
-    def variance(self) -> float:
-        """Variance of the population the seeds are drawn from (n - 1); NaN for a single seed."""
-        return variance(self.values) if len(self.values) > 1 else math.nan
-
-    def summary(self) -> tuple[float, float, float, float, float]:
-        """Return mean, variance, standard deviation, minimum and maximum."""
-        return self.mean, self.variance, math.sqrt(self.variance), min(self.values), max(self.values)
 
 
 @dataclass(frozen=True)
@@ -164,10 +145,11 @@ class Comparison:
 
 def compare_runs(runs: Iterable[Run], *, evaluation: str = "test-greedy", metric: str | None = None) -> Comparison:
     """Compare finished runs by a stored evaluation; the best group comes first."""
-    groups = _groups(list(runs), evaluation)
+    runs, notes = _distinct(runs)
+    groups = _groups(runs, evaluation)
     metric = metric or _usual_metric(groups)
     measure = _measure(metric, groups)
-    first = _signature(groups[0].evaluations[0], metric)
+    first = _signature(groups[0].evaluations[0]["scores"], metric)
     reasons = _reasons(groups)
     if metric in reasons:
         raise RegardError(f"{reasons[metric]}: such scores do not belong into one table.")
@@ -179,9 +161,22 @@ def compare_runs(runs: Iterable[Run], *, evaluation: str = "test-greedy", metric
         signature=str(first.without("seed", "regard")),
         groups=tuple(groups),
         pairs=tuple(_pairs(groups, measure)),
-        notes=tuple(f"{name} is left out: {reason}." for name, reason in reasons.items() if name in TOLD),
+        notes=(*notes, *(f"{name} is left out: {reason}." for name, reason in reasons.items() if name in TOLD)),
         left_out=frozenset(left_out),
     )
+
+
+def _distinct(runs: Iterable[Run]) -> tuple[list[Run], list[str]]:
+    """Leave out what is there twice, since it would feign certainty; tell that, and which runs are not finished."""
+    kept: dict[str, Run] = {}
+    notes = []
+    for run in runs:
+        first = kept.setdefault(repr((_settings(run), run.config.train.seed)), run)
+        if first is not run:
+            notes.append(f"{run.path} is left out: same settings and seed as {first.path}.")
+        elif (status := run.description["status"]) != "finished":
+            notes.append(f"{run.path} is not finished ({status}): what it has reached so far is compared.")
+    return list(kept.values()), notes
 
 
 def _groups(runs: list[Run], evaluation: str) -> list[Group]:
@@ -223,10 +218,8 @@ def _stored(run: Run, evaluation: str) -> dict[str, Any]:
 
 
 def _usual_metric(groups: list[Group]) -> str:
-    """Choose BLEU, in lower case where a model writes nothing else; strings of letters have token accuracy."""
-    if not all("bleu" in each["scores"] for group in groups for each in group.evaluations):
-        return "token_accuracy"
-    return "bleu_lc" if any(run.config.tokenizer.lowercase for group in groups for run in group.runs) else "bleu"
+    names = set.intersection(*({*each["scores"]} for group in groups for each in group.evaluations))
+    return usual_metric(names, is_lowercase=any(r.config.tokenizer.lowercase for group in groups for r in group.runs))
 
 
 def _measure(metric: str, groups: list[Group]) -> Metric[Any]:
@@ -244,8 +237,8 @@ def _is_of_translations(metric: Any) -> bool:
     return {"reference", "reference_tokens"} & set(metric.takes) != set() and metric.higher_is_better is not None
 
 
-def _signature(evaluation: Mapping[str, Any], name: str) -> Signature:
-    return Signature.parse(Score.from_json(evaluation["scores"][name]).signature)
+def _signature(scores: Mapping[str, Any], name: str) -> Signature:
+    return Signature.parse(scores[name]["signature"])
 
 
 def _reasons(groups: list[Group]) -> dict[str, str]:
@@ -253,7 +246,7 @@ def _reasons(groups: list[Group]) -> dict[str, str]:
     reasons: dict[str, str] = {}
     rows = [(run, each) for group in groups for run, each in zip(group.runs, group.evaluations, strict=True)]
     for name in METRICS:
-        having = [(run, _signature(each, name)) for run, each in rows if name in each["scores"]]
+        having = [(run, _signature(each["scores"], name)) for run, each in rows if name in each["scores"]]
         for run, signature in having[1:]:
             if reason := comparable(having[0][1], signature):
                 reasons.setdefault(name, f"{having[0][0].path} and {run.path} have {reason}")
@@ -332,10 +325,18 @@ def _not_told_apart(pair: Pair) -> str:
     return f"not distinguishable: {pair.better} and {pair.worse} ({told_p(pair.p_value)}{which})"
 
 
-def table_rows(found: Comparison) -> list[list[str]]:
-    """Return the cells of the table, its head first."""
-    rows = [[name, label, str(seeds), *map(_number, values)] for name, label, seeds, values in found.rows()]
-    return [list(HEAD), *rows]
+def tables(found: Comparison) -> list[tuple[str, list[list[str]]]]:
+    """Return the tables, each head first, after the reason why one stands apart from the first."""
+    rows, scores = found.rows(), found.groups[0].evaluations[0]["scores"]
+    names = dict.fromkeys(name for name, *_ in rows)
+    shared = share_out({name: _signature(scores, name) if name in scores else Signature() for name in names})
+    cells = {name: [[name, *_cells(row)] for row in rows if row[0] == name] for name in names}
+    return [(why, [list(HEAD), *(row for name in chosen for row in cells[name])]) for why, chosen in shared]
+
+
+def _cells(row: tuple[str, str, int, tuple[float, ...]]) -> list[str]:
+    _, label, seeds, values = row
+    return [label, str(seeds), *map(_number, values)]
 
 
 def pair_rows(found: Comparison) -> list[list[str]]:

@@ -1,5 +1,6 @@
 """What an experiment is: frozen, closed models read from TOML and ``key=value``; every problem is told at once."""
 
+import os
 import tomllib
 from collections.abc import Iterable, Mapping
 from importlib import resources
@@ -43,6 +44,14 @@ def one_of(registry: Registry[Any]) -> AfterValidator:
 
 
 Share = Annotated[float, Field(ge=0, lt=1)]
+
+
+def _absolute(path: str) -> str:
+    return str(Path(os.path.expanduser(path)).absolute()) if path else ""  # as it is for a user who is not there
+
+
+Place = Annotated[str, AfterValidator(_absolute)]
+"""A file or directory, kept as an absolute path: a run must find its data from wherever it is looked at."""
 
 
 class DataConfig(Frozen):
@@ -135,10 +144,10 @@ class TrainConfig(Frozen):
 
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 1
     """Seed of the weights, the batches and the dropout."""
-    epochs: PositiveInt = 10
-    """Passes over the training data."""
+    epochs: NonNegativeInt = 10
+    """Passes over the training data; 0, the default with `minutes`, for as many as the time allows."""
     minutes: NonNegativeFloat = 0.0
-    """Time budget that the schedule is fitted to; 0 for none. With a budget, `epochs` is only an upper bound."""
+    """Time budget that the schedule is fitted to; 0 for none. If `epochs` is given too, what ends first counts."""
     batch: PositiveInt = 128
     """Size of a batch, in `batch_unit`."""
     batch_unit: Literal["sentences", "tokens"] = "sentences"
@@ -150,7 +159,7 @@ class TrainConfig(Frozen):
     schedule: Annotated[str, one_of(SCHEDULES)] = "constant"
     """Course of the learning rate after the warm-up."""
     warmup_steps: NonNegativeInt = 0
-    """Steps over which the learning rate rises."""
+    """Steps over which the learning rate rises; with `minutes`, at most a tenth of the time."""
     beta2: Annotated[float, Field(gt=0, lt=1)] = 0.999
     """Adam's decay of the squared gradient."""
     weight_decay: NonNegativeFloat = 0.0
@@ -169,6 +178,19 @@ class TrainConfig(Frozen):
     """Where to compute."""
     threads: NonNegativeInt = 0
     """Processor threads; 0 for torch's choice."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _time_alone_decides(cls, values: Any) -> Any:
+        if isinstance(values, Mapping) and values.get("minutes") and "epochs" not in values:
+            return {**values, "epochs": 0}
+        return values
+
+    @model_validator(mode="after")
+    def _comes_to_an_end(self) -> "TrainConfig":
+        if not self.epochs and not self.minutes:
+            raise ValueError("epochs: got 0, want at least 1, or minutes to train for.")
+        return self
 
 
 class Config(Frozen):
@@ -190,6 +212,10 @@ class Config(Frozen):
         return self
 
 
+DEPENDENT = {"model.attention": "heads", "train.minutes": "epochs"}
+"""Overriding the first key frees the second, which the experiment set for its own choice of the first."""
+
+
 def presets() -> dict[str, str]:
     """Return the built-in experiments: name -> TOML text."""
     folder = resources.files("regard") / "presets"
@@ -200,8 +226,11 @@ def presets() -> dict[str, str]:
 def load_config(experiment: str, overrides: Iterable[str] = ()) -> Config:
     """Read a preset or a TOML file and lay ``key=value`` overrides over it."""
     tree = _read(experiment)
-    for override in overrides:
-        _lay_over(tree, override)
+    given = dict(map(_parse, overrides))
+    for key, value in given.items():
+        _let_go(tree, key, value)
+    for key, value in given.items():
+        _lay_over(tree, key, value)
     return resolve(tree, where=experiment)
 
 
@@ -251,19 +280,17 @@ def _read(experiment: str) -> dict[str, Any]:
         raise RegardError(f"{experiment}: not valid TOML: {error}.") from None
 
 
-def _lay_over(tree: dict[str, Any], override: str) -> None:
+def _parse(override: str) -> tuple[str, Any]:
     key, equals, text = override.partition("=")
-    if not equals or not key:
+    path = [part.strip() for part in key.split(".")]
+    if not equals or not all(path):
         raise RegardError(f"'{override}': want key=value, such as train.epochs=5.")
-    *path, last = key.strip().split(".")
+    if len(text.strip().splitlines()) > 1:
+        raise RegardError(f"{'.'.join(path)}: got a value of several lines, want one line.")
     value = _value(text.strip())
-    if key == "data.corpus" and tree.get("data", {}).get("corpus") != value:
-        tree["data"] = {}  # the keys of one corpus mean nothing to another
-    for part in path:
-        tree = tree.setdefault(part, {})
-        if not isinstance(tree, dict):
-            raise RegardError(f"'{override}': '{part}' is a value, not a section.")
-    tree[last] = value
+    if isinstance(value, dict) or (len(path) == 1 and path[0] in Config.model_fields):
+        raise RegardError(f"'{override}': want one value for one key, such as train.epochs=5.")
+    return ".".join(path), value
 
 
 def _value(text: str) -> Any:
@@ -271,6 +298,26 @@ def _value(text: str) -> Any:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         return text
+
+
+def _let_go(tree: dict[str, Any], key: str, value: Any) -> None:
+    """Drop what the experiment says only because of the value that now changes; what the user says stays."""
+    section, name = tree.get(key.partition(".")[0]), key.partition(".")[2]
+    if not isinstance(section, dict) or not value or section.get(name) == value:
+        return
+    if key == "data.corpus":
+        section.clear()
+    else:
+        section.pop(DEPENDENT.get(key), None)
+
+
+def _lay_over(tree: dict[str, Any], key: str, value: Any) -> None:
+    *path, last = key.split(".")
+    for part in path:
+        tree = tree.setdefault(part, {})
+        if not isinstance(tree, dict):
+            raise RegardError(f"'{key}={value}': '{part}' is a value, not a section.")
+    tree[last] = value
 
 
 def _problem(error: Any, model: Any, above: tuple[str, ...]) -> str:

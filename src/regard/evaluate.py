@@ -2,9 +2,9 @@
 
 import hashlib
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from itertools import pairwise
+from collections.abc import Collection, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,9 @@ import numpy as np
 import regard
 from regard.data.corpus import Split, load_corpus
 from regard.data.tokenizers import Tokenizer
+from regard.data.words import split_words
 from regard.errors import RegardError
-from regard.metrics.alignment import Alignment, strongest_links
+from regard.metrics.alignment import Alignment, read_pharaoh, strongest_links
 from regard.metrics.base import Metric, Score, buckets
 from regard.metrics.signature import Signature
 from regard.parts import METRICS
@@ -26,12 +27,26 @@ EDGES = (5, 10, 15, 20, 30)
 RESAMPLINGS_SEED = 1
 
 
+@dataclass(frozen=True, slots=True)
+class SearchErrors:
+    """What a wider search found that a narrower one had missed."""
+
+    better_score: int
+    """Sentences with a hypothesis of higher model score."""
+    worse_quality: int
+    """How many of these score worse all the same: there the model errs, not the search."""
+    metric: str
+    """What says so, sentence by sentence."""
+
+
 @dataclass(frozen=True)
 class Evaluation:
     """How a run does on a split with one search."""
 
     split: str
     search: str
+    metric: str
+    """The score to look at first: BLEU as the model writes, or token accuracy for strings."""
     scores: dict[str, Score]
     by_length: dict[str, dict[str, Score]]
     """Metric -> bucket of source length -> score."""
@@ -41,6 +56,8 @@ class Evaluation:
     references: tuple[str, ...] = field(repr=False)
     sentence_scores: dict[str, list[float | None]] = field(repr=False)
     """Metric -> value of each sentence, for what compares systems."""
+    search_errors: dict[str, SearchErrors] = field(default_factory=dict)
+    """Narrower search -> what it missed."""
 
     @property
     def name(self) -> str:
@@ -52,7 +69,9 @@ class Evaluation:
         return {
             "split": self.split,
             "search": self.search,
+            "metric": self.metric,
             "seconds": self.seconds,
+            "search_errors": {name: asdict(errors) for name, errors in self.search_errors.items()},
             "scores": {name: score.to_json() for name, score in self.scores.items()},
             "by_length": {
                 name: {label: score.to_json() for label, score in rows.items()} for name, rows in self.by_length.items()
@@ -77,24 +96,39 @@ class Reading:
 class Evaluator:
     """Scores a run on one split, with any number of searches."""
 
-    def __init__(self, run: Run, split: str, *, gold: Sequence[Alignment] | None = None, batch: int = 64) -> None:
+    def __init__(
+        self, run: Run, split: str, *, also: Sequence[Run] = (), alignments: Path | None = None, batch: int = 64
+    ) -> None:
+        """Take a run, ``also`` others that speak as one with it, and gold alignments instead of the corpus's own.
+
+        Whatever is wrong with these is said here, before any search.
+        """
         self.run = run
+        self.also = tuple(also)
         self.split = split
         self.batch = batch
-        self.corpus = load_corpus(run.config.data)
-        if self.corpus.sha256 != run.description["corpus_sha256"]:
-            raise RegardError(
-                f"{run.path}: the corpus has changed since this run was trained (sha256 {self.corpus.sha256[:8]}, want "
-                f"{run.description['corpus_sha256'][:8]}); what is tested may have been trained on. Train a new run."
-            )
+        self.corpus = load_corpus(run.config.data, tokens=run.config.tokenizer.kind)
+        for each in (run, *also):
+            _check_corpus(each, self.corpus.sha256)
         self.data: Split = self.corpus[split]
         if not len(self.data):
             raise RegardError(f"{run.path}: split '{split}' has no pairs, want at least 1.")
-        if gold is not None and len(gold) != len(self.data):
-            raise RegardError(f"alignments: got {len(gold)} lines, want {len(self.data)}, one for each pair.")
-        self.translator = Translator.open(run.path)
-        self._gold = gold
+        self._gold = None if alignments is None else self._read_gold(alignments)
+        self.translator = Translator.open(run.path, *(each.path for each in also))
         self._reading: Reading | None = None
+
+    def _read_gold(self, path: Path) -> tuple[Alignment, ...]:
+        gold = read_pharaoh(path, sentences=len(self.data))
+        cut = list if self.corpus.unit == "character" else split_words
+        for number, (alignment, *texts) in enumerate(zip(gold, self.data.sources, self.data.targets, strict=True), 1):
+            source, target = (len(cut(text)) for text in texts)
+            for s, t in sorted(alignment.possible):
+                if s >= source or t >= target:
+                    raise RegardError(
+                        f"{path}, line {number}: got the link {s}-{t} for {source} source and {target} target "
+                        f"{self.corpus.unit}s, want links within the sentences, counted from 0."
+                    )
+        return gold
 
     def read(self, *, tick: Tick = lambda _: None) -> Reading:
         """Read the references, once."""
@@ -102,8 +136,10 @@ class Evaluator:
             self._reading = self._read(self._gold, tick)
         return self._reading
 
-    def evaluate(self, strategy: Strategy, *, tick: Tick = lambda _: None) -> Evaluation:
-        """Translate the split and compute every metric that the data allows."""
+    def evaluate(
+        self, strategy: Strategy, *, narrower: Sequence[Evaluation] = (), tick: Tick = lambda _: None
+    ) -> Evaluation:
+        """Translate the split, compute every metric that the data allows, and see what ``narrower`` searches missed."""
         reading = self.read()
         clock = time.perf_counter()
         translations = []
@@ -117,16 +153,22 @@ class Evaluator:
         context = self._context(strategy)
         generator = np.random.default_rng(RESAMPLINGS_SEED)
         lengths = buckets([self._length(t) for t in reading.references], EDGES)
-        return Evaluation(
+        evaluation = Evaluation(
             split=self.split,
-            search="-".join(filter(None, (str(strategy), self._gold_name()))),
+            search="-".join(filter(None, (str(strategy), self._ensemble_name("ensemble"), self._gold_name()))),
+            metric=usual_metric(statistics, is_lowercase=self.run.config.tokenizer.lowercase),
             scores={m.name: m.score(statistics[m.name], context=context, generator=generator) for m in metrics},
-            by_length={m.name: m.score_buckets(statistics[m.name], lengths, context=context) for m in metrics},
+            by_length={
+                m.name: m.score_buckets(statistics[m.name], lengths, context=context, generator=generator)
+                for m in metrics
+            },
             seconds=seconds,
             translations=tuple(translations),
             references=self.data.targets,
             sentence_scores={m.name: _each(m, statistics[m.name]) for m in metrics},
         )
+        others = (*narrower[:1], *narrower[1:][-1:])
+        return replace(evaluation, search_errors={other.search: _missed(other, evaluation) for other in others})
 
     def _read(self, gold: Sequence[Alignment] | None, tick: Tick) -> Reading:
         references = self.translator.score_all(self.data.sources, self.data.targets, batch=self.batch, tick=tick)
@@ -142,7 +184,7 @@ class Evaluator:
         return Reading(tuple(references), columns)
 
     def _length(self, translation: Translation) -> int:
-        return len(translation.source_tokens if self.corpus.unit == "character" else translation.words.source)
+        return len(translation.source if self.corpus.unit == "character" else translation.words.source)
 
     def _weights(self, translation: Translation) -> np.ndarray[Any, Any]:
         """Return the mean attention of the heads in the unit that the corpus aligns."""
@@ -164,7 +206,14 @@ class Evaluator:
         if self._gold is None:
             return None
         lines = "\n".join(map(str, self._gold))
-        return f"given-{hashlib.sha256(lines.encode()).hexdigest()[:8]}"
+        return f"given-{_short_hash(lines)}"
+
+    def _ensemble_name(self, prefix: str = "") -> str | None:
+        """Tell ensembles apart by how many runs there are and which."""
+        if not self.also:
+            return None
+        runs = [f"{run.description['created']} {run.config.model_dump_json()}" for run in self.also]
+        return f"{prefix}{len(runs) + 1}-{_short_hash(chr(10).join(runs))}"
 
     def _context(self, strategy: Strategy) -> Signature:
         config = self.run.config
@@ -172,6 +221,7 @@ class Evaluator:
             split=self.split,
             corpus=f"{self.corpus.name}-{self.corpus.sha256[:8]}",
             search=str(strategy),
+            ensemble=self._ensemble_name(),
             tokens=f"{config.tokenizer.kind}-{_fingerprint(self.translator.tokenizers.target)}",
             gold=self._gold_name(),
             seed=config.train.seed,
@@ -182,32 +232,36 @@ class Evaluator:
 def _fingerprint(tokenizer: Tokenizer) -> str:
     """Return size and hash of a vocabulary: token scores compare only between equal ones."""
     pieces = "\n".join(tokenizer.pieces(range(tokenizer.size)))
-    return f"{tokenizer.size}-{hashlib.sha256(pieces.encode()).hexdigest()[:8]}"
+    return f"{tokenizer.size}-{_short_hash(pieces)}"
+
+
+def _short_hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+def _check_corpus(run: Run, sha256: str) -> None:
+    if sha256 != run.description["corpus_sha256"]:
+        raise RegardError(
+            f"{run.path}: the corpus has changed since this run was trained (sha256 {sha256[:8]}, want "
+            f"{run.description['corpus_sha256'][:8]}); what is tested may have been trained on. Train a new run."
+        )
 
 
 def _each(metric: Metric[Any], statistics: np.ndarray[Any, Any]) -> list[float | None]:
     """Return the value of every sentence; None where it has none."""
-    return [None if np.isnan(value) else round(float(value), 4) for value in metric.aggregate(statistics)]
+    return [None if np.isnan(value) else round(float(value), 4) for value in metric.each(statistics)]
 
 
-@dataclass(frozen=True, slots=True)
-class SearchErrors:
-    """What a wider search found that the narrower one had missed."""
-
-    better_score: int
-    """Sentences with a hypothesis of higher model score."""
-    worse_bleu: int
-    """How many of these have a lower BLEU all the same (token accuracy for strings): the model errs, not the search."""
+def usual_metric(names: Collection[str], *, is_lowercase: bool) -> str:
+    """Choose BLEU, in lower case where a model writes nothing else; strings of letters have token accuracy."""
+    if "bleu" not in names:
+        return "token_accuracy"
+    return "bleu_lc" if is_lowercase else "bleu"
 
 
-def search_errors(evaluations: Sequence[Evaluation]) -> list[SearchErrors]:
-    """Compare each evaluation with the one before it, sentence by sentence."""
-    return [_found(narrow, wide) for narrow, wide in pairwise(evaluations)]
-
-
-def _found(narrow: Evaluation, wide: Evaluation) -> SearchErrors:
+def _missed(narrow: Evaluation, wide: Evaluation) -> SearchErrors:
+    """Compare two evaluations sentence by sentence."""
     gain = np.array([w.score - n.score for n, w in zip(narrow.translations, wide.translations, strict=True)])
-    measure = "bleu" if "bleu" in wide.sentence_scores else "token_accuracy"
-    quality = np.array(wide.sentence_scores[measure]) - np.array(narrow.sentence_scores[measure])
+    quality = np.subtract(*(np.array(each.sentence_scores[wide.metric], dtype=float) for each in (wide, narrow)))
     is_better = gain > 1e-4
-    return SearchErrors(int(is_better.sum()), int((is_better & (quality < 0)).sum()))
+    return SearchErrors(int(is_better.sum()), int((is_better & (quality < 0)).sum()), wide.metric)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import regard
 from regard.config import Config, resolve
 from regard.data.tokenizers import TokenizerPair
+from regard.disk import append_line, replacing, telling, write_atomically
 from regard.errors import RegardError
 from regard.parts import DISPLAYS
 
@@ -24,6 +25,11 @@ if TYPE_CHECKING:
 
 FORMAT = 2
 """Raised when an older regard could not read a run any more."""
+
+BOX = Path(regard.__file__).parent / "box"
+"""Where the models are that come with the package."""
+DEFAULT = "de-en"
+"""The model in the box that is meant where none is named."""
 
 
 class Run:
@@ -36,21 +42,17 @@ class Run:
     def create(cls, path: Path, config: Config, tokenizers: TokenizerPair, *, corpus_sha256: str) -> "Run":
         """Make the directory whole or not at all; refuse one that exists."""
         cls.refuse_existing(path)
-        try:
+        with telling(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             making = Path(tempfile.mkdtemp(prefix=f".{path.name}-", dir=path.parent))
-        except OSError as error:
-            raise RegardError(f"{path}: cannot be made ({error.strerror}).") from None
-        try:
-            making.chmod(0o755)
-            _write_json(making / "config.json", config.model_dump(mode="json"))
-            tokenizers.save(making)
-            _write_json(making / "run.json", _description(config, tokenizers, corpus_sha256))
-            making.rename(path)
-        except OSError as error:
-            raise RegardError(f"{path}: cannot be written ({error.strerror}).") from None
-        finally:
-            shutil.rmtree(making, ignore_errors=True)
+            try:
+                making.chmod(0o755)
+                _write_json(making / "config.json", config.model_dump(mode="json"))
+                tokenizers.save(making)
+                _write_json(making / "run.json", _description(config, tokenizers, corpus_sha256))
+                making.rename(path)
+            finally:
+                shutil.rmtree(making, ignore_errors=True)
         return cls(path)
 
     @staticmethod
@@ -61,8 +63,8 @@ class Run:
 
     @classmethod
     def open(cls, path: str | Path) -> "Run":
-        """Open a run of this format; say what is wrong with anything else."""
-        run = cls(Path(path))
+        """Open a run of this format, or a model in the box by its name; say what is wrong with anything else."""
+        run = cls(BOX / path if str(path) in boxed() and not Path(path).exists() else Path(path))
         if not run.path.is_dir():
             raise RegardError(f"{path}: no such run. `regard train` makes one.")
         if not (run.path / "run.json").is_file():
@@ -82,7 +84,9 @@ class Run:
 
     def describe(self, **changes: Any) -> None:
         """Change entries of the description."""
-        _write_json(self.path / "run.json", self.description | changes)
+        path = self.path / "run.json"
+        with telling(path):
+            _write_json(path, self.description | changes)
 
     @cached_property
     def config(self) -> Config:
@@ -94,14 +98,15 @@ class Run:
         """The tokenizers of both sides."""
         return TokenizerPair.load(self.path, self.config.tokenizer)
 
-    def log(self, record: Mapping[str, Any]) -> None:
-        """Add a line to the log."""
-        with (self.path / "log.jsonl").open("a", encoding="utf-8") as log:
-            log.write(json.dumps(record) + "\n")
+    def log(self, record: Mapping[str, Any], name: str = "log") -> None:
+        """Add a line to the log, or to another file of lines."""
+        path = self.path / f"{name}.jsonl"
+        with telling(path):
+            append_line(path, json.dumps(record))
 
-    def events(self) -> Iterator[dict[str, Any]]:
+    def events(self, name: str = "log") -> Iterator[dict[str, Any]]:
         """Read the log; a last line cut short by a crash is passed over."""
-        log = self.path / "log.jsonl"
+        log = self.path / f"{name}.jsonl"
         for line in log.read_text(encoding="utf-8").splitlines() if log.exists() else ():
             try:
                 yield json.loads(line)
@@ -128,14 +133,22 @@ class Run:
         """Return the last logged event of each epoch; one that was cut short by a crash is logged again."""
         return list({event["epoch"]: event for event in self.events() if event["event"] == "epoch"}.values())
 
+    def attention(self) -> list[dict[str, Any]]:
+        """Return what `regard.training.watch` saw after each epoch; nothing where there is no attention."""
+        return list({seen["epoch"]: seen for seen in self.events("attention")}.values())
+
     def save_weights(self, weights: "Mapping[str, Tensor]", name: str = "best", **metadata: str) -> None:
         """Store tensors as NAME.safetensors, atomically."""
+        from safetensors import SafetensorError
         from safetensors.torch import save_file
 
-        target = self.path / f"{name}.safetensors"
-        partial = target.with_suffix(".partial")
-        save_file({key: value.contiguous() for key, value in weights.items()}, partial, metadata=metadata)
-        os.replace(partial, target)
+        path = self.path / f"{name}.safetensors"
+        with telling(path), replacing(path) as partial:
+            try:
+                save_file({key: value.contiguous() for key, value in weights.items()}, partial, metadata=metadata)
+            except SafetensorError as error:
+                raise OSError(str(error).rpartition("error: ")[2]) from None
+            partial.chmod(self.path.stat().st_mode & 0o666)  # who may read the run may read its weights
 
     def load_weights(self, name: str = "best") -> "tuple[dict[str, Tensor], dict[str, str]]":
         """Read NAME.safetensors: the tensors and what was noted beside them."""
@@ -155,8 +168,9 @@ class Run:
         import torch
 
         from regard.models.build import build_model
+        from regard.models.small import restore
 
-        weights, _ = self.load_weights("best")
+        weights = restore(self.load_weights("best")[0])
         pair = self.tokenizers
         model = build_model(self.config.model, source_words=pair.source.size, target_words=pair.target.size)
         with torch.no_grad():
@@ -166,21 +180,44 @@ class Run:
                 parameter.copy_(weights[name])
         return model.eval()
 
+    def export(self, path: Path) -> "Run":
+        """Make a small copy to give away: one byte a weight, what is needed to translate and the scores, no more."""
+        from regard.models.small import shrink
+
+        weights, _ = self.load_weights("best")
+        corpus_sha256 = self.description["corpus_sha256"]
+        copy = Run.create(path, self.config, self.tokenizers, corpus_sha256=corpus_sha256)
+        copy.save_weights(shrink(weights))
+        for name, evaluation in self.evaluations().items():
+            copy.save_evaluation(name, {key: value for key, value in evaluation.items() if key != "sentences"})
+        copy.describe(**self.description)
+        return copy
+
     @property
     def examples(self) -> Path:
         """Where attention diagrams go."""
         return self.path / "examples"
 
+    def is_shown(self) -> bool:
+        """Tell whether the scores and diagrams that close a training are there."""
+        return self.examples.is_dir() and (self.path / "evaluations" / "test-greedy.json").is_file()
+
     def save_evaluation(self, name: str, evaluation: Mapping[str, Any]) -> Path:
         """Store an evaluation as JSON."""
-        folder = self.path / "evaluations"
-        folder.mkdir(exist_ok=True)
-        _write_json(folder / f"{name}.json", evaluation)
-        return folder / f"{name}.json"
+        path = self.path / "evaluations" / f"{name}.json"
+        with telling(path):
+            path.parent.mkdir(exist_ok=True)
+            _write_json(path, evaluation)
+        return path
 
     def evaluations(self) -> dict[str, dict[str, Any]]:
         """Read all stored evaluations by name."""
         return {path.stem: _read_json(path) for path in sorted((self.path / "evaluations").glob("*.json"))}
+
+
+def boxed() -> list[str]:
+    """Name the models that come with the package."""
+    return sorted(path.parent.name for path in BOX.glob("*/run.json"))
 
 
 def free_path(folder: Path, name: str) -> Path:
@@ -222,9 +259,7 @@ def _commit() -> str | None:
 
 
 def _write_json(path: Path, value: Mapping[str, Any]) -> None:
-    partial = path.with_name(path.name + ".partial")
-    partial.write_text(json.dumps(value, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    os.replace(partial, path)
+    write_atomically(path, (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode())
 
 
 def _read_json(path: Path) -> dict[str, Any]:

@@ -12,16 +12,17 @@ import numpy as np
 import torch
 
 from regard.data.batches import Batch, EncodedPairs, Flat, plan
-from regard.data.tokenizers import Tokenizer, TokenizerPair
-from regard.data.vocabulary import EOS
+from regard.data.tokenizers import CharacterTokenizer, Tokenizer, TokenizerPair
+from regard.data.vocabulary import EOS, UNK
 from regard.data.words import split_words, word_of_token
 from regard.errors import RegardError
-from regard.metrics.alignment import join_pieces
+from regard.metrics.alignment import Alignment, join_pieces, strongest_links
 from regard.models.scoring import token_log_probs
 from regard.models.seq2seq import Seq2Seq
 from regard.parts import DISPLAYS
-from regard.run import Run
+from regard.run import DEFAULT, Run
 from regard.search import Ensemble, Hypothesis, Recorder, Sources, unknown_positions
+from regard.search.ensemble import mean_log_probs, mean_weights
 from regard.search.strategy import Strategy
 from regard.types import Float, Tensor
 
@@ -37,11 +38,16 @@ WINDOW = 32
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Attention between whole words."""
+    """Attention between whole words, or between the characters of a model that has no words."""
 
     source: tuple[str, ...]
     target: tuple[str, ...]
     attention: Float[Array, "N T S"]
+
+    @property
+    def alignment(self) -> Alignment:
+        """The source word that each target word attends to most, heads averaged."""
+        return Alignment(strongest_links(self.attention.mean(axis=0)))
 
 
 @dataclass(frozen=True)
@@ -64,6 +70,10 @@ class Translation:
     """Whether the sentence ended by itself, not at the greatest length."""
     alternatives: tuple["Translation", ...] = ()
     """The other hypotheses of an n-best list, best first."""
+    unknown: tuple[int, ...] = ()
+    """Which tokens the model does not know: it was asked about, or produced, the unknown word instead."""
+    is_of_characters: bool = False
+    """Whether the tokens are characters."""
 
     @property
     def perplexity(self) -> float:
@@ -79,11 +89,19 @@ class Translation:
         joined = [join_pieces(head, *owners, shape=shape) for head in self.attention]
         return Words(tuple(source), tuple(target), np.stack(joined))
 
+    @property
+    def aligned(self) -> Words:
+        """What alignments count: words and punctuation marks, or characters where the model has nothing else."""
+        if self.is_of_characters:
+            return Words(self.source_tokens, self.tokens, self.attention)
+        return self.words
+
     def to_json(self) -> dict[str, Any]:
         """Return plain values."""
         return {
             "source": self.source,
             "source_tokens": list(self.source_tokens),
+            "source_words": list(self.aligned.source),
             "translations": [one._as_alternative() for one in (self, *self.alternatives)],
         }
 
@@ -98,8 +116,21 @@ class Translation:
             "log_prob": self.log_prob,
             "token_log_probs": list(self.token_log_probs),
             "finished": self.is_finished,
-            "attention": np.round(self.attention, 6).tolist(),
+            "unknown": list(self.unknown),
+            "words": list(self.aligned.target),
+            "alignment": str(self.aligned.alignment),
+            "attention": self.attention.astype(np.float64).round(6).tolist(),
         }
+
+
+@dataclass(frozen=True, slots=True)
+class _Manner:
+    """How a whole text is translated."""
+
+    strategy: Strategy
+    unknown: Unknown = "show"
+    prefix: tuple[int, ...] = ()
+    prefix_tokens: tuple[str, ...] = ()
 
 
 class Translator:
@@ -121,10 +152,25 @@ class Translator:
         return cls([run.model() for run in runs], first)
 
     def translate(
-        self, text: str, strategy: Strategy = BEAM, *, unknown: Unknown = "show", prefix: str = ""
+        self,
+        text: str,
+        strategy: Strategy = BEAM,
+        *,
+        unknown: Unknown = "show",
+        prefix: str = "",
+        imposed: Float[Array, "N T S"] | None = None,
     ) -> Translation:
-        """Translate one sentence."""
-        return next(self.translate_all([text], strategy, unknown=unknown, prefix=prefix))
+        """Translate one sentence.
+
+        ``imposed`` is attention to use instead of the model's own for the first T tokens, in rows over the source
+        tokens for every head, with rows of NaN where it is computed.
+        """
+        if not text.strip():
+            return _empty(text)
+        manner, ids = self._manner(strategy, unknown, prefix), self._encode([text])
+        weights = None if imposed is None else self._checked(imposed, len(ids[0]))
+        (found,) = self._search(ids, manner, numbers=[0], imposed=weights)
+        return self._translation(text, found, manner)
 
     def translate_all(
         self,
@@ -140,27 +186,26 @@ class Translator:
 
         ``first`` is the number of the first sentence; sampling draws from a stream fixed by seed and number.
         """
-        lines = iter(texts)
-        while window := list(islice(lines, batch * WINDOW)):
-            yield from self._window(window, first, strategy, batch=batch, unknown=unknown, prefix=prefix)
+        lines, manner = iter(texts), self._manner(strategy, unknown, prefix)
+        size = max(batch, batch * WINDOW // strategy.n_best)
+        while window := list(islice(lines, size)):
+            yield from self._window(window, first, manner, batch=batch)
             first += len(window)
 
     def score_all(
         self, sources: Sequence[str], targets: Sequence[str], *, batch: int = 64, tick: Tick = lambda _: None
     ) -> list[Translation]:
         """Return given translations with the log-probability and attention that the model gives them."""
-        if len(self.models) > 1:
-            raise RegardError(f"score: got an ensemble of {len(self.models)} runs, want one run.")
-        source_ids = self.tokenizers.source.encode_all(sources)
-        target_ids = self.tokenizers.target.encode_all(targets)
-        pairs = EncodedPairs.of([ids or [EOS] for ids in source_ids], target_ids)
+        pairs = EncodedPairs.of(self._encode(sources), self.tokenizers.target.encode_all(targets))
+        manner = _Manner(GREEDY)
         scored: dict[int, Translation] = {}
         for rows in plan(pairs, np.arange(len(pairs)), size=batch, unit="sentences"):
             chosen = pairs.batch(rows)
-            log_probs, weights = token_log_probs(self.models[0], chosen)
+            read = [token_log_probs(model, chosen) for model in self.models]
+            log_probs, weights = mean_log_probs([x for x, _ in read]), mean_weights([x for _, x in read])
             for i, row in enumerate(rows.tolist()):
                 hypothesis = _given(chosen, i, log_probs[i], weights[i])
-                given = self._translation(sources[row], [hypothesis], "show")
+                given = self._translation(sources[row], [hypothesis], manner)
                 tokens = self.tokenizers.target.tokens(targets[row])
                 scored[row] = replace(given, text=targets[row], tokens=tuple(tokens))
             tick(len(scored))
@@ -168,54 +213,80 @@ class Translator:
 
     def tree(self, text: str, strategy: Strategy) -> tuple[Translation, Recorder]:
         """Translate one sentence and keep the whole search."""
-        recorder = Recorder()
-        found = self._search([text], strategy, numbers=[0], recorder=recorder)
-        return self._translation(text, found[0], "show"), recorder
+        recorder, manner = Recorder(), _Manner(strategy)
+        (found,) = self._search(self._encode([text]), manner, numbers=[0], recorder=recorder)
+        return self._translation(text, found, manner), recorder
 
-    def _window(
-        self, texts: list[str], first: int, strategy: Strategy, *, batch: int, unknown: Unknown, prefix: str
-    ) -> Iterator[Translation]:
-        order = sorted((i for i in range(len(texts)) if texts[i].strip()), key=lambda i: -len(texts[i]))
+    def _encode(self, texts: Sequence[str]) -> list[list[int]]:
+        return [ids or [EOS] for ids in self.tokenizers.source.encode_all(texts)]
+
+    def _manner(self, strategy: Strategy, unknown: Unknown, prefix: str) -> _Manner:
+        target = self.tokenizers.target
+        return _Manner(strategy, unknown, tuple(target.encode(prefix)), tuple(target.tokens(prefix)))
+
+    def _checked(self, imposed: Float[Array, "N T S"], tokens: int) -> Float[Tensor, "1 N T S"]:
+        weights = torch.as_tensor(np.array(imposed, dtype=np.float32))
+        for heads in (model.decoder.attention.heads for model in self.models):
+            if weights.ndim != 3 or (weights.shape[0], weights.shape[2]) != (heads, tokens):
+                raise RegardError(
+                    f"translate.imposed: got an array of shape {tuple(weights.shape)}, want ({heads}, T, {tokens}): "
+                    "heads, target tokens, source tokens."
+                )
+        return weights[None]
+
+    def _window(self, texts: list[str], first: int, manner: _Manner, *, batch: int) -> Iterator[Translation]:
+        rows = [i for i, text in enumerate(texts) if text.strip()]
+        ids = dict(zip(rows, self._encode([texts[i] for i in rows]), strict=True))
+        rows.sort(key=lambda i: -len(ids[i]))
         done: dict[int, Translation] = {}
-        for start in range(0, len(order), batch):
-            rows = order[start : start + batch]
-            found = self._search([texts[i] for i in rows], strategy, numbers=[first + i for i in rows], prefix=prefix)
-            for i, hypotheses in zip(rows, found, strict=True):
-                done[i] = self._translation(texts[i], hypotheses, unknown)
+        while rows:
+            size = min(batch, self._room(manner.strategy, len(ids[rows[0]])))
+            chosen, rows = rows[:size], rows[size:]
+            found = self._search([ids[i] for i in chosen], manner, numbers=[first + i for i in chosen])
+            for i, hypotheses in zip(chosen, found, strict=True):
+                done[i] = self._translation(texts[i], hypotheses, manner)
         for i, text in enumerate(texts):
             yield done.pop(i) if i in done else _empty(text)
 
+    def _room(self, strategy: Strategy, source: int) -> int:
+        """Return how many sentences of so many tokens can be searched at once in bounded memory."""
+        memory = sum(2 * model.decoder.attention.context for model in self.models)
+        heads = sum(model.decoder.attention.heads for model in self.models)
+        words = (1 + len(self.models)) * self.tokenizers.target.size
+        return strategy.room(source=source, words=words, memory=memory, heads=heads)
+
     def _search(
         self,
-        texts: list[str],
-        strategy: Strategy,
+        ids: list[list[int]],
+        manner: _Manner,
         *,
         numbers: list[int],
-        prefix: str = "",
+        imposed: Float[Tensor, "B N T S"] | None = None,
         recorder: Recorder | None = None,
     ) -> list[list[Hypothesis]]:
-        ids = Flat.of([self.tokenizers.source.encode(text) or [EOS] for text in texts])
-        tokens, is_token = ids.padded(np.arange(len(texts)))
-        begun = [self.tokenizers.target.encode(prefix)] * len(texts)
+        tokens, is_token = Flat.of(ids).padded(np.arange(len(ids)))
+        search, begun = manner.strategy, [manner.prefix] * len(ids)
+        self._room(search, tokens.shape[1])
         with torch.inference_mode():
-            if len(self.models) == 1:
-                model = self.models[0]
-                source = model.encode(tokens, is_token)
-                return strategy(model, source, numbers=numbers, prefix=begun, recorder=recorder)
-            sources = Sources(tuple(model.encode(tokens, is_token) for model in self.models))
-            return strategy(Ensemble(self.models), sources, numbers=numbers, prefix=begun, recorder=recorder)
+            sources = tuple(model.encode(tokens, is_token) for model in self.models)
+            if len(sources) == 1:
+                (model,), (source,) = self.models, sources
+                return search(model, source, numbers=numbers, prefix=begun, imposed=imposed, recorder=recorder)
+            models, joint = Ensemble(self.models), Sources(sources)
+            return search(models, joint, numbers=numbers, prefix=begun, imposed=imposed, recorder=recorder)
 
-    def _translation(self, text: str, hypotheses: Sequence[Hypothesis], unknown: Unknown) -> Translation:
+    def _translation(self, text: str, hypotheses: Sequence[Hypothesis], manner: _Manner) -> Translation:
         source_tokens = tuple(self.tokenizers.source.tokens(text))
-        first, *others = (self._one(text, source_tokens, h, unknown) for h in hypotheses)
+        first, *others = (self._one(text, source_tokens, h, manner) for h in hypotheses)
         return replace(first, alternatives=tuple(others))
 
-    def _one(self, text: str, source_tokens: tuple[str, ...], found: Hypothesis, unknown: Unknown) -> Translation:
+    def _one(self, text: str, source_tokens: tuple[str, ...], found: Hypothesis, manner: _Manner) -> Translation:
         tokenizer: Tokenizer = self.tokenizers.target
         tokens = tokenizer.pieces(found.words)
-        if unknown == "replace":
+        if manner.unknown == "replace":
             for place, position in unknown_positions(found).items():
                 tokens[place] = source_tokens[position] if position < len(source_tokens) else tokens[place]
+        tokens[: len(manner.prefix)] = manner.prefix_tokens  # as given, whether the model knows it or not
         return Translation(
             source=text,
             source_tokens=source_tokens,
@@ -226,6 +297,8 @@ class Translator:
             score=found.score,
             token_log_probs=found.token_log_probs,
             is_finished=found.is_finished,
+            unknown=tuple(i for i, token in enumerate(found.words) if token == UNK),
+            is_of_characters=isinstance(tokenizer, CharacterTokenizer),
         )
 
 
@@ -246,7 +319,5 @@ def _empty(text: str) -> Translation:
 
 
 def load(*paths: str | Path) -> Translator:
-    """Load a trained run, ready to translate; several runs form an ensemble."""
-    if not paths:
-        raise RegardError("load: got no run, want the path of at least one.")
-    return Translator.open(*paths)
+    """Load a trained run, ready to translate; several form an ensemble; without any, the model in the box."""
+    return Translator.open(*(paths or (DEFAULT,)))

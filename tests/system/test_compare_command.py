@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -71,6 +72,41 @@ def test_figures_are_drawn(folder: Path, tmp_path: Path) -> None:
     assert "length of the source (characters)" in (tmp_path / "l.svg").read_text(encoding="utf-8")
 
 
+def test_the_entropy_is_drawn_of_models_that_have_attention(folder: Path, tmp_path: Path) -> None:
+    compare(folder, "--entropy", tmp_path / "e.svg")
+    text = (tmp_path / "e.svg").read_text(encoding="utf-8")
+    assert "entropy of attention (nats)" in text
+    assert ">dot<" in text
+    assert ">none<" not in text
+
+
+def test_scores_by_beam_width_need_two_of_them(folder: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(folder / CELLS[2], run)
+    picture = tmp_path / "b.svg"
+    shutil.rmtree(run / "evaluations")
+    assert compare(run, "--by-beam", picture).stderr.splitlines()[-1] == (
+        "Error: beam widths that all runs were evaluated with: got 1, want at least 2; for each run: "
+        f"`regard evaluate {run} --split test --beam 1 5 10`."
+    )
+    assert compare(run, "--beam", "2", "--by-beam", picture).exit_code == 0
+    assert "beam width (1: greedy)" in picture.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("x.bmp", "got 'x.bmp', want a name that ends in .png, .svg or .pdf."),
+        ("no/x.png", "got 'no/x.png', but there is no directory 'no'; make it first."),
+    ],
+)
+def test_a_picture_that_cannot_be_drawn_is_told_before_the_training(tmp_path: Path, name: str, why: str) -> None:
+    result = compare(*asked(tmp_path / "new", "--curves", name))
+    assert result.exit_code == 2
+    assert result.stderr.splitlines()[-1] == f"Error: Invalid value for '--curves': {why}"
+    assert not (tmp_path / "new").exists()
+
+
 def test_a_missing_evaluation_is_made_and_kept(folder: Path) -> None:
     runs = [folder / name for name in CELLS[:2]]
     assert compare(*runs, "--beam", "2").stderr == "".join(f"evaluating {run}\n" for run in runs)
@@ -90,7 +126,7 @@ def test_a_failing_run_does_not_lose_the_others(folder: Path, tmp_path: Path) ->
     assert result.stderr.splitlines() == [
         f"4 runs in {tmp_path}: 3 there, 1 to do",
         f"{CELLS[3]}: failed: {why}",
-        "Error: 1 runs are missing from the table; the same command tries again:",
+        "Error: runs missing from the table: 1; the same command tries again:",
         f"{broken}: {why}",
     ]
 
@@ -129,7 +165,12 @@ def test_after_an_interruption_only_missing_work_is_done(tmp_path: Path, number:
     assert third.stdout == again.stdout
 
 
+def test_a_run_that_is_not_there_is_named(folder: Path) -> None:
+    result = compare(folder / CELLS[0], folder / "nothing")
+    assert result.stderr == f"Error: {folder / 'nothing'}: no such run. `regard train` makes one.\n"
+
+
 def test_runs_and_settings_do_not_mix(folder: Path) -> None:
     result = compare(folder / CELLS[0], "--attention", "none")
     assert result.exit_code == 2
-    assert "--attention, --vary and --dir need an EXPERIMENT to train, not runs." in result.stderr
+    assert "KEY=VALUE, --attention, --vary and --dir need an EXPERIMENT to train, not runs." in result.stderr

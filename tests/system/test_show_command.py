@@ -72,6 +72,19 @@ def test_a_file_is_of_the_kind_its_name_says(
     assert file.read_bytes().startswith(start)
 
 
+@pytest.mark.parametrize(
+    ("suffix", "start"), [("gif", b"GIF89a"), ("png", b"\x89PNG"), ("html", b"<!doctype html>")]
+)  # fmt: skip
+def test_a_sentence_through_the_epochs(runs: Path, tmp_path: Path, suffix: str, start: bytes) -> None:
+    file = tmp_path / f"out.{suffix}"
+    result = show(runs / "reverse", "2", "--epochs", "-o", file)
+    assert result.stderr == f"drawn in {file}\n"
+    assert file.read_bytes().startswith(start)
+    lines = show(runs / "reverse", "--epochs").stdout.splitlines()
+    assert [line for line in lines if line.startswith("epoch")] == ["epoch 1", "epoch 2"]
+    assert show(runs / "reverse", "--epochs", "--tree").exit_code == 2
+
+
 def test_several_models_are_named_and_one_without_attention_says_so(runs: Path, tmp_path: Path) -> None:
     page = tmp_path / "both.html"
     show(runs / "reverse", "abc", "--against", runs / "none", "-o", page)
@@ -100,6 +113,7 @@ def test_what_no_font_has_is_told(runs: Path, tmp_path: Path) -> None:
         (["reverse", "a\nb"], "sentence: got 2 lines, want one sentence to translate."),
         (["reverse", "a", "-o", "x.gif"], "-o: got 'x.gif', want a name that ends in .png, .svg, .pdf, .html."),
         (["reverse", "a", "--beam", "0"], "search.width: got 0, want an integer >= 1."),
+        (["reverse", "abc", "--epochs"], "sentence: got 'abc', want 1, 2 or 3: --epochs shows what training watched."),
         (["missing", "a"], "{runs}/missing: no such run. `regard train` makes one."),
     ],
 )

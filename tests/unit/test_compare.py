@@ -9,7 +9,7 @@ from statistics import fmean, variance
 import numpy as np
 import pytest
 
-from regard.compare import Comparison, Pair, compare_runs, pair_rows, table_rows, told_p
+from regard.compare import Comparison, Pair, compare_runs, pair_rows, tables, told_p
 from regard.errors import RegardError
 from regard.metrics.significance import Difference, holm, welch
 from regard.parts import METRICS
@@ -66,6 +66,19 @@ def runs(base: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
     ]
 
 
+def test_what_is_there_twice_counts_once_and_what_is_not_finished_is_told(runs: list[Run], tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(runs[0].path, copy)
+    change(copy / "run.json", status="interrupted")
+    found = compare_runs([runs[0], Run(runs[0].path), Run(copy)])
+    assert [len(group.runs) for group in found.groups] == [1]
+    told = f"is left out: same settings and seed as {runs[0].path}."
+    assert found.notes == (f"{runs[0].path} {told}", f"{copy} {told}")
+    assert compare_runs([Run(copy)]).notes == (
+        f"{copy} is not finished (interrupted): what it has reached so far is compared.",
+    )
+
+
 def test_runs_that_differ_in_the_seed_are_one_group_and_the_best_comes_first(runs: list[Run]) -> None:
     found = compare_runs(runs)
     assert {group.label for group in found.groups[:2]} == {"additive", "scaled_dot"}
@@ -91,8 +104,18 @@ def test_a_table_has_the_mean_variance_and_range_of_every_quantity(runs: list[Ru
     assert rows["training_loss_end", "none"][1][0] == pytest.approx(4.0)
     assert rows["training_loss_mean", "none"][1][0] == pytest.approx(4.0)
     assert ("attention_accuracy", "additive") in rows
-    assert table_rows(found)[0][:4] == ["quantity", "group", "seeds", "mean"]
-    assert table_rows(found)[1][0] == "bleu"
+    (why, cells), (first, lower), (second, tokenised) = tables(found)
+    assert why == ""
+    assert cells[0][:4] == ["quantity", "group", "seeds", "mean"]
+    assert cells[1][0] == "bleu"
+    assert {row[0] for row in cells} & {"bleu_lc", "bleu_tok_lc"} == set()
+    assert first == "bleu_lc does not compare with bleu: different letter case (mixed and lc)."
+    assert {row[0] for row in lower[1:]} == {"bleu_lc"}
+    assert second == (
+        "bleu_tok_lc does not compare with bleu: different letter case (mixed and lc); different tokenisation "
+        "(13a and split_words); different smoothing (exp and none)."
+    )
+    assert {row[0] for row in tokenised[1:]} == {"bleu_tok_lc"}
 
 
 def test_the_tests_are_those_of_the_scores_and_corrected_for_the_pairs(runs: list[Run]) -> None:
@@ -127,7 +150,7 @@ def test_one_seed_says_that_seeds_were_not_tested(runs: list[Run]) -> None:
     assert (
         found.verdict()[1] == "Seeds were not tested: that takes at least 2 of each group, and 3 or more to find much."
     )
-    assert "–" in table_rows(found)[1]
+    assert "–" in tables(found)[0][1][1]
     uneven = compare_runs([*runs[:2], *runs[3:6]])
     assert uneven.pairs[0].sentences.delta == pytest.approx(
         uneven.groups[0].quantities["bleu"].mean - uneven.groups[1].quantities["bleu"].mean

@@ -1,5 +1,6 @@
 """What may be configured, and what is said when it may not."""
 
+from itertools import permutations
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,40 @@ def test_another_corpus_leaves_the_keys_of_the_first_behind() -> None:
     assert config.data.model_dump()["letters"] == 3
 
 
+@pytest.mark.parametrize(
+    "overrides", list(permutations(["data.corpus=reverse", "data.letters=3", " data . seed = 5 "]))
+)
+def test_the_order_of_overrides_does_not_matter(overrides: tuple[str, ...]) -> None:
+    data = load_config("homework", overrides).data.model_dump()
+    assert (data["corpus"], data["letters"], data["seed"]) == ("reverse", 3, 5)
+
+
+def test_the_last_of_equal_keys_counts() -> None:
+    assert load_config("scenes", ["train.epochs=3", "train.epochs =4"]).train.epochs == 4
+
+
+def test_another_attention_leaves_the_heads_of_the_preset_behind() -> None:
+    assert load_config("multi30k").model.heads == 4
+    assert load_config("multi30k", ["model.attention=multi_head"]).model.heads == 4
+    assert load_config("multi30k", ["model.attention=scaled_dot"]).model.heads == 1
+    message = "multi30k: model: heads: got 4 with attention 'scaled_dot', want 1 or multi_head."
+    assert problems("multi30k", "model.heads=4", "model.attention=scaled_dot") == [message]
+
+
+def test_a_time_budget_alone_decides_unless_epochs_are_given(tmp_path: Path) -> None:
+    def decided(*overrides: str, experiment: str = "scenes") -> tuple[int, float]:
+        train = load_config(experiment, overrides).train
+        return train.epochs, train.minutes
+
+    assert decided("train.minutes=5") == (0, 5)
+    assert decided("train.epochs=3", "train.minutes=5") == decided("train.minutes=5", "train.epochs=3") == (3, 5)
+    assert decided("train.minutes=0") == decided()
+    path = tmp_path / "mine.toml"
+    path.write_text('[data]\ncorpus = "scenes"\n[train]\nminutes = 5\n')
+    assert decided(experiment=str(path)) == (0, 5)
+    assert decided("train.minutes=0", experiment=str(path)) == (10, 0)
+
+
 def test_a_configuration_survives_json() -> None:
     config = load_config("multi30k")
     from regard.config import resolve
@@ -63,7 +98,7 @@ def test_a_configuration_survives_json() -> None:
         (["data.corpus=scene"], "scenes: data.corpus: got 'scene'. Did you mean 'scenes'?"),
         (["model.attention=aditive"], "scenes: model.attention: got 'aditive'. Did you mean 'additive'?"),
         (["model.cell=gur"], "scenes: model.cell: got 'gur'. Did you mean 'gru'?"),
-        (["train.epochs=0"], "scenes: train.epochs: got 0. Input should be greater than 0."),
+        (["train.epochs=0"], "scenes: train: epochs: got 0, want at least 1, or minutes to train for."),
         (["model.dropout=1"], "scenes: model.dropout: got 1. Input should be less than 1."),
         (["train.precision=half"],
          "scenes: train.precision: got 'half'. Input should be 'auto', 'float32' or 'bfloat16'."),
@@ -82,7 +117,7 @@ def test_a_wrong_value_gets_one_line(overrides: list[str], message: str) -> None
 
 
 def test_all_problems_are_told_at_once() -> None:
-    told = problems("scenes", "model.hiden=3", "train.epochs=0", "data.seed=-1")
+    told = problems("scenes", "model.hiden=3", "train.epochs=-1", "data.seed=-1")
     assert len(told) == 3
     assert {line.split(": ")[1] for line in told} == {"model.hiden", "train.epochs", "data.seed"}
 
@@ -93,6 +128,19 @@ def test_all_problems_are_told_at_once() -> None:
         ("homewrok", [], "Unknown preset 'homewrok'. Did you mean 'homework'? A file's name must end in .toml."),
         ("no/such.toml", [], "no/such.toml: cannot read the configuration (No such file or directory)."),
         ("scenes", ["epochs"], "'epochs': want key=value, such as train.epochs=5."),
+        ("scenes", ["model..hidden=3"], "'model..hidden=3': want key=value, such as train.epochs=5."),
+        ("scenes", ["train.seed=1\nepochs=5"], "train.seed: got a value of several lines, want one line."),
+        (
+            "scenes",
+            ["model={hidden=3}"],
+            "'model={hidden=3}': want one value for one key, such as train.epochs=5.",
+        ),
+        ("scenes", ["data=5"], "'data=5': want one value for one key, such as train.epochs=5."),
+        (
+            "scenes",
+            ["train.epochs={a=1}"],
+            "'train.epochs={a=1}': want one value for one key, such as train.epochs=5.",
+        ),
         ("scenes", ["model.hidden.x=1"], "'model.hidden.x=1': 'hidden' is a value, not a section."),
     ],
 )

@@ -37,8 +37,10 @@ def test_the_readme_is_short_and_has_a_picture() -> None:
 
 
 def commands(page: Path) -> list[str]:
-    blocks = re.findall(r"```(?:sh|text)\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    text = page.read_text(encoding="utf-8")
+    blocks = re.findall(r"```(?:sh|text)\n(.*?)```", text, flags=re.DOTALL)
     lines = [line.split("#")[0].strip() for block in blocks for line in block.splitlines()]
+    lines += re.findall(r"(?<!`)`(regard [^`\n]+)`(?!`)", text)
     return [match[1] for line in lines if (match := re.match(r"(?:echo .*\| )?(regard [a-z].*)", line))]
 
 
@@ -61,7 +63,7 @@ def test_every_train_command_in_the_text_has_a_valid_configuration(page: Path) -
     for line in commands(page):
         words = line.split()
         if words[1] == "train" and words[2] in presets():
-            overrides = [word for word in words[3:] if "=" in word and not word.startswith("-")]
+            overrides = [word for word in words[3:] if re.match(r"[a-z].*=[^A-Z]", word)]
             load_config(words[2], overrides)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 SOURCE = Path(__file__).parents[2] / "src" / "regard"
 LAYERS = (
-    {"types", "errors", "registry", "parts", "device"},
+    {"types", "errors", "registry", "parts", "device", "disk"},
     {"config"},
     {"data", "attention", "metrics"},
     {"models"},
@@ -17,6 +17,7 @@ LAYERS = (
     {"run"},
     {"translate", "evaluate"},
     {"training", "compare"},
+    {"bench"},
     {"pictures", "report", "lab", "course"},
     {"serve"},
     {"cli"},

@@ -54,13 +54,13 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
 def test_a_comparison_has_every_section_and_needs_nothing_from_elsewhere(runs: list[Run]) -> None:
     html = report(runs, title="two <b>", split="test", strategy=Strategy())
     assert re.findall(r"<h2>(.*?)</h2>", html) == [
-        "Verdict", "Results", "Learning curves", "By length of the source", "By frequency of the word",
-        "Where the models differ most", "Sentences", "All sentences", "Scores and signatures",
-        "Configuration and environment",
+        "Verdict", "Results", "Learning curves", "Entropy of attention", "By length of the source",
+        "By frequency of the word", "Where the models differ most", "Sentences", "All sentences",
+        "Scores and signatures", "Configuration and environment",
     ]  # fmt: skip
     assert "<h1>two &lt;b&gt;</h1>" in html
     assert "no attention" in html
-    assert html.count("<svg ") == 3
+    assert html.count("<svg ") == 4
     assert "metric:bleu" in html
     assert "corpus_sha256" in html
     outside = re.sub(r'xmlns(:\w+)?="[^"]*"', "", html)

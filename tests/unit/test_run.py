@@ -36,6 +36,8 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
     run.save_weights(kept, "best", epoch="3")
     stored, metadata = again.load_weights("best")
     assert metadata == {"epoch": "3"}
+    modes = {(run.path / name).stat().st_mode & 0o444 for name in ("best.safetensors", "config.json")}
+    assert modes == {run.path.stat().st_mode & 0o444}
     assert all(torch.equal(stored[name], kept[name]) for name in kept)
     assert all(torch.equal(p, kept[n]) for n, p in again.model().named_parameters())
 

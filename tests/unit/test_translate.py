@@ -10,6 +10,7 @@ from regard.config import ModelConfig, TokenizerConfig
 from regard.data.tokenizers import TokenizerPair
 from regard.errors import RegardError
 from regard.models.build import build_model
+from regard.search.rules import Length, Rules
 from regard.search.strategy import Strategy
 from regard.translate import Translator
 
@@ -89,9 +90,20 @@ def test_an_ensemble_of_twins_is_one_of_them() -> None:
     one, two = (list(t.translate_all(texts, Strategy(width=2))) for t in (single, twins))
     assert [a.text for a in one] == [b.text for b in two]
     assert [a.score for a in one] == pytest.approx([b.score for b in two], abs=1e-5)
-    with pytest.raises(RegardError) as caught:
-        twins.score_all(texts, texts)
-    assert str(caught.value) == "score: got an ensemble of 2 runs, want one run."
+    scored = [t.score_all(texts, texts) for t in (single, twins)]
+    assert [a.log_prob for a in scored[0]] == pytest.approx([b.log_prob for b in scored[1]], abs=1e-4)
+
+
+def test_an_ensemble_scores_a_translation_by_the_mean_probability_of_each_token() -> None:
+    translator = make("word", models=2)
+    pair = ["Der Hund schläft."], ["Zwei Kinder spielen!"]
+    (scored,) = translator.score_all(*pair)
+    alone = [Translator([model], translator.tokenizers).score_all(*pair)[0] for model in translator.models]
+    mean = np.log(np.mean([np.exp(one.token_log_probs) for one in alone], axis=0))
+    np.testing.assert_allclose(scored.token_log_probs, mean, atol=1e-5)
+    np.testing.assert_allclose(scored.attention, np.mean([one.attention for one in alone], axis=0), atol=1e-6)
+    forced = translator.translate(pair[0][0], Strategy(), prefix=pair[1][0])
+    np.testing.assert_allclose(forced.token_log_probs[:4], scored.token_log_probs[:4], atol=1e-4)
 
 
 def test_unknown_words_are_shown_or_replaced_by_what_was_read() -> None:
@@ -109,3 +121,83 @@ def test_unknown_words_are_shown_or_replaced_by_what_was_read() -> None:
 def test_a_prefix_begins_every_translation() -> None:
     one = TRANSLATORS["word"].translate("Zwei Kinder", Strategy(width=2), prefix="Ein Hund")
     assert one.tokens[:2] == ("Ein", "Hund")
+
+
+@pytest.mark.parametrize("unknown", ["show", "replace"])
+@pytest.mark.parametrize(("kind", "prefix", "place"), [("word", "Ein Zaphod", 1), ("character", "Eqn", 1)])
+def test_a_prefix_is_printed_as_given_whether_it_is_known_or_not(
+    kind: str, prefix: str, place: int, unknown: str
+) -> None:
+    one = TRANSLATORS[kind].translate("Zwei Kinder", Strategy(width=2), prefix=prefix, unknown=unknown)  # type: ignore[arg-type]
+    assert one.text.startswith(prefix)
+    assert place in one.unknown
+    assert "⁇" not in one.tokens[: place + 1]
+
+
+def test_alignments_count_words_or_the_characters_of_a_model_of_characters() -> None:
+    by_kind = {kind: TRANSLATORS[kind].translate("Zwei Kinder!", Strategy()) for kind in CONFIGS}
+    for kind in ("word", "subword"):
+        assert by_kind[kind].aligned == by_kind[kind].words
+        assert by_kind[kind].aligned.source == ("Zwei", "Kinder", "!")
+    characters = by_kind["character"]
+    assert characters.aligned.source == tuple("Zwei Kinder!")
+    assert characters.aligned.target == characters.tokens
+    strongest = characters.attention[0].argmax(axis=1)
+    assert characters.aligned.alignment.sure == {(int(s), t) for t, s in enumerate(strongest)}
+    told = characters.to_json()
+    assert told["source_words"] == list("Zwei Kinder!")
+    assert told["translations"][0]["words"] == list(characters.tokens)
+    assert told["translations"][0]["alignment"] == str(characters.aligned.alignment)
+
+
+def test_attention_can_be_imposed_on_chosen_steps() -> None:
+    translator = TRANSLATORS["word"]
+    imposed = np.full((1, 2, 3), np.nan)
+    imposed[0, 1] = [0, 0, 1]
+    free, told = (translator.translate("Zwei Kinder!", Strategy(), imposed=x) for x in (None, imposed))
+    np.testing.assert_allclose(told.attention[0, 0], free.attention[0, 0], atol=1e-6)
+    np.testing.assert_array_equal(told.attention[0, 1], [0, 0, 1])
+    assert told.token_log_probs[0] == pytest.approx(free.token_log_probs[0])
+    assert told.token_log_probs[1] != pytest.approx(free.token_log_probs[1])
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (2, 2, 3), (1, 2, 4)])
+def test_imposed_attention_of_another_shape_is_refused(shape: tuple[int, ...]) -> None:
+    with pytest.raises(RegardError) as caught:
+        TRANSLATORS["word"].translate("Zwei Kinder!", imposed=np.ones(shape))
+    assert str(caught.value) == (
+        f"translate.imposed: got an array of shape {shape}, want (1, T, 3): heads, target tokens, source tokens."
+    )
+
+
+def test_a_wide_search_takes_fewer_sentences_at_a_time_and_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    translator, sizes = make("word"), []
+    search = translator._search
+    monkeypatch.setattr(translator, "_search", lambda ids, *a, **k: sizes.append(len(ids)) or search(ids, *a, **k))
+    usual = [one.text for one in translator.translate_all(TEXTS, Strategy(width=3))]
+    monkeypatch.setattr("regard.search.strategy.USUAL_CELLS", 2**14)
+    assert [one.text for one in translator.translate_all(TEXTS, Strategy(width=3))] == usual
+    assert sizes[0] == len(TEXTS)
+    assert max(sizes[1:]) < len(TEXTS) / 2
+
+
+def test_a_search_that_no_memory_holds_is_refused() -> None:
+    strategy = Strategy(width=5_000, rules=Rules(longest=Length(offset=100_000)))
+    for call in (
+        TRANSLATORS["word"].translate,
+        TRANSLATORS["word"].tree,
+        lambda *x: list(make("word").translate_all([x[0]], x[1])),
+    ):
+        with pytest.raises(RegardError) as caught:
+            call("Zwei Kinder!", strategy)
+        assert str(caught.value) == (
+            "search: width 5000, up to 100000 tokens from 3, needs about 41 GB of memory for a sentence, want at "
+            "most 4. Lower the width or the greatest length."
+        )
+
+
+def test_unknown_words_of_a_given_translation_are_marked() -> None:
+    (one,) = TRANSLATORS["word"].score_all(["Der Hund"], ["Der Zaphod schläft"])
+    assert one.tokens == ("Der", "Zaphod", "schläft")
+    assert one.unknown == (1,)
+    assert one.to_json()["translations"][0]["unknown"] == [1]

@@ -8,6 +8,8 @@ import click
 from regard import __version__
 from regard.errors import RegardError, did_you_mean
 
+INTERRUPTED = 130
+"""Exit code of what Ctrl-C has stopped, as shells expect it."""
 COMMANDS = {
     "demo": "regard.cli.demo:demo",
     "train": "regard.cli.train:train",
@@ -18,6 +20,7 @@ COMMANDS = {
     "compare": "regard.cli.compare:compare",
     "report": "regard.cli.report:report",
     "score": "regard.cli.score:score",
+    "export": "regard.cli.export:export",
     "lab": "regard.cli.lab:lab",
     "check": "regard.cli.check:check",
     "bench": "regard.cli.bench:bench",
@@ -56,11 +59,14 @@ class Commands(click.Group):
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Turn what the user can fix into one line on stderr."""
+        """Turn what the user can fix, and Ctrl-C, into one line on stderr."""
         try:
             return super().invoke(ctx)
         except RegardError as error:
             raise UserError(str(error)) from None
+        except KeyboardInterrupt:
+            click.echo("stopped", err=True)
+            raise SystemExit(INTERRUPTED) from None
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from regard.cli.terminal import bar, say
+from regard.errors import RegardError
 
 if TYPE_CHECKING:
     from regard.course.grade import Report
@@ -55,9 +56,12 @@ def check(
     if train:
         from regard.course.check import train as train_class
 
-        for (path, _), report in zip(places, reports, strict=True):
+        for path, report in [(place[0], r) for place, r in zip(places, reports, strict=True) if r.name]:
             say(f"training {report.file}: three models, 450 steps each")
-            train_class(path, report)
+            try:
+                train_class(path, report)
+            except RegardError as error:  # the other submissions have their turn
+                report.remarks.append(str(error))
     if as_json:
         click.echo(json.dumps([report.to_json() for report in reports], indent=2))
     elif as_csv:
@@ -73,10 +77,12 @@ def _places(submission: str) -> list[tuple[Path, str | None]]:
     """Return files and class names: a folder stands for the files in it."""
     found = re.fullmatch(r"(.+\.(?:py|ipynb)):([A-Za-z_]\w*)", submission)
     path, name = (Path(found[1]), found[2]) if found else (Path(submission), None)
-    if path.is_dir():
-        return [(file, None) for file in sorted([*path.glob("*.py"), *path.glob("*.ipynb")])]
+    inside = sorted([*path.glob("*.py"), *path.glob("*.ipynb")])
+    if inside:
+        return [(file, None) for file in inside]
     if not path.is_file():
-        raise click.UsageError(f"'{path}' is not there. Want a Python file, FILE.py:Class, a notebook, or a folder.")
+        what = "holds no submission" if path.is_dir() else "is not there"
+        raise click.UsageError(f"'{path}' {what}. Want a Python file, FILE.py:Class, a notebook, or a folder.")
     return [(path, name)]
 
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from regard.cli import INTERRUPTED
+from regard.cli.options import PictureType
 from regard.cli.terminal import say
 from regard.errors import RegardError
 
@@ -37,12 +39,13 @@ Form = Literal["text", "json", "csv", "markdown", "latex"]
 @click.option("--split", default="test", show_default=True, help="Which part of the corpus.")
 @click.option("--metric", help="Score of the verdict; default: BLEU, or token accuracy for strings.")
 @click.option(
-    "--curves",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Draw the losses by epoch to FILE.png, .svg or .pdf.",
+    "--curves", type=PictureType(), metavar="FILE", help="Draw the losses by epoch to FILE.png, .svg or .pdf."
 )
-@click.option("--by-length", type=click.Path(path_type=Path), metavar="FILE", help="Draw the score by source length.")
+@click.option("--by-length", type=PictureType(), metavar="FILE", help="Draw the score by source length.")
+@click.option(
+    "--by-beam", type=PictureType(), metavar="FILE", help="Draw the score by the beam widths evaluated so far."
+)
+@click.option("--entropy", type=PictureType(), metavar="FILE", help="Draw the entropy of attention by epoch.")
 @click.option("--json", "form", flag_value="json", help="Print everything as JSON.")
 @click.option("--csv", "form", flag_value="csv", help="Print the table as CSV.")
 @click.option("--markdown", "form", flag_value="markdown", help="Print tables and verdict as Markdown.")
@@ -59,31 +62,35 @@ def compare(
     metric: str | None,
     curves: Path | None,
     by_length: Path | None,
+    by_beam: Path | None,
+    entropy: Path | None,
     form: Form | None,
 ) -> None:  # fmt: skip
     """Compare mechanisms, or any settings, over several seeds: train what is missing, read what is there.
 
     The same command again goes on where it was stopped. With run directories, these are compared as they are.
     """
-    from regard.compare import compare_runs
+    from regard.compare import compare_runs, tables
+    from regard.config import presets
     from regard.search.strategy import Strategy
 
     failures: dict[Path, str] = {}
-    if all("=" not in word and Path(word).is_dir() for word in words):
-        if attention or vary or folder:
-            raise click.UsageError("--attention, --vary and --dir need an EXPERIMENT to train, not runs.")
+    if any(Path(word).is_dir() and word not in presets() for word in words):
+        if attention or vary or folder or any("=" in word for word in words):
+            raise click.UsageError("KEY=VALUE, --attention, --vary and --dir need an EXPERIMENT to train, not runs.")
         runs = evaluated(words, beam, split)
     else:
         axes = ([f"model.attention={attention}"] if attention else []) + list(vary)
         runs, failures = _trained(words, axes, seeds=seeds, jobs=jobs, folder=folder, beam=beam, split=split)
     found = compare_runs(runs, evaluation=f"{split}-{Strategy(width=beam)}", metric=metric)
     click.echo(FORMS[form or "text"](found), nl=False)
-    for note in found.notes:
+    whys = [why for why, _ in tables(found) if why] if form == "csv" else []  # the other forms have tables apart
+    for note in (*found.notes, *whys):
         say(note)
-    _draw(found, curves, by_length)
+    _draw(found, curves=curves, by_length=by_length, by_beam=by_beam, entropy=entropy)
     if failures:
         told = "".join(f"\n{path}: {why}" for path, why in failures.items())
-        raise RegardError(f"{len(failures)} runs are missing from the table; the same command tries again:{told}")
+        raise RegardError(f"runs missing from the table: {len(failures)}; the same command tries again:{told}")
 
 
 def evaluated(words: Sequence[str], beam: int, split: str) -> "list[Run]":
@@ -125,29 +132,34 @@ def _trained(
             failures = Fleet(missing, min(jobs or cores(), len(missing)), beam, split).run()
         except KeyboardInterrupt:
             say("stopped; the same command goes on from here")
-            raise SystemExit(130) from None
+            raise SystemExit(INTERRUPTED) from None
     return [Run.open(cell.path) for cell in cells if cell.path not in failures], failures
 
 
-def _draw(found: "Comparison", curves: Path | None, by_length: Path | None) -> None:
-    if not curves and not by_length:
+def _draw(found: "Comparison", **places: Path | None) -> None:
+    if not any(places.values()):
         return
-    from regard.pictures.comparison import draw_by_length, draw_learning
+    from regard.pictures.comparison import draw_by_beam, draw_by_length, draw_entropy, draw_learning
     from regard.pictures.files import save
 
-    if curves:
-        save(draw_learning({group.label: group.runs for group in found.groups}), curves)
-        say(f"drawn in {curves}")
-    if by_length:
-        save(draw_by_length(found), by_length)
-        say(f"drawn in {by_length}")
+    groups = {group.label: group.runs for group in found.groups}
+    pictures = {
+        "curves": lambda: draw_learning(groups),
+        "by_length": lambda: draw_by_length(found),
+        "by_beam": lambda: draw_by_beam(found),
+        "entropy": lambda: draw_entropy(groups),
+    }
+    for name, path in places.items():
+        if path:
+            save(pictures[name](), path)
+            say(f"drawn in {path}")
 
 
 def _text(found: "Comparison") -> str:
     from regard.cli.evaluate import columns
-    from regard.compare import pair_rows, table_rows
+    from regard.compare import pair_rows, tables
 
-    parts = [columns(table_rows(found))]
+    parts = ["\n".join(filter(None, (why, columns(rows)))) for why, rows in tables(found)]
     if found.pairs:
         parts += [f"{found.metric}, {found.signature}\n" + columns(pair_rows(found)), "\n".join(found.verdict())]
     return "\n\n".join(parts) + "\n"
@@ -169,9 +181,9 @@ def _csv(found: "Comparison") -> str:
 
 
 def _markdown(found: "Comparison") -> str:
-    from regard.compare import pair_rows, table_rows
+    from regard.compare import pair_rows, tables
 
-    parts = [_pipes(table_rows(found))]
+    parts = [part for why, rows in tables(found) for part in (why, _pipes(rows)) if part]
     if found.pairs:
         parts += [f"`{found.metric}` with `{found.signature}`:", _pipes(pair_rows(found))]
         parts += ["\n".join(f"- {line}" for line in found.verdict())]
@@ -184,10 +196,13 @@ def _pipes(rows: list[list[str]]) -> str:
 
 
 def _latex(found: "Comparison") -> str:
-    from regard.compare import table_rows
+    from regard.compare import tables
 
-    head, *rows = [" & ".join(map(_escaped, row)) + r" \\" for row in table_rows(found)]
-    lines = [r"\begin{tabular}{llrrrrrr}", r"\toprule", head, r"\midrule", *rows, r"\bottomrule", r"\end{tabular}"]
+    lines = []
+    for why, cells in tables(found):
+        head, *rows = [" & ".join(map(_escaped, row)) + r" \\" for row in cells]
+        lines += [rf"% {why}"] * bool(why) + [r"\begin{tabular}{llrrrrrr}", r"\toprule", head, r"\midrule", *rows]
+        lines += [r"\bottomrule", r"\end{tabular}"]
     return "\n".join(lines) + "\n"
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from regard.cli import INTERRUPTED
 from regard.cli.terminal import say
 
 MINUTES = 2.75
@@ -16,13 +17,17 @@ def demo(path: Path | None) -> None:
     """Train a small German-to-English translator, score it and draw its attention; needs no download."""
     from regard.cli.train import train_run
     from regard.config import load_config
+    from regard.disk import lock
     from regard.run import free_path
     from regard.translate import load
 
-    config = load_config("scenes", [f"train.minutes={MINUTES}"])
-    session = train_run(config, path or free_path(Path("runs"), "demo"))
+    epochs = load_config("scenes").train.epochs
+    config = load_config("scenes", [f"train.minutes={MINUTES}", f"train.epochs={epochs}"])
+    path = path or free_path(Path("runs"), "demo")
+    with lock(path):
+        session = train_run(config, path)
     if session is None:
-        return
+        raise SystemExit(INTERRUPTED)
     run, sentence = session.run.path, session.corpus["test"].sources[0]
     say(f"\nTranslate a sentence:\n  {sentence}\n  {load(run).translate(sentence).text}")
     say(

@@ -1,13 +1,14 @@
 """`regard evaluate`."""
 
 import json
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from regard.cli.options import search_options, strategy_for
+from regard.cli.options import RANKING, also_option, refuse, search_options, strategy_for
 from regard.cli.terminal import bar, say
 from regard.errors import RegardError
 
@@ -15,13 +16,16 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
     from regard.evaluate import Evaluation
-    from regard.metrics.alignment import Alignment
     from regard.run import Run
     from regard.search.strategy import Strategy
+
+Shared = list[tuple[str, list[str]]]
+"""Tables: why one stands apart from the first, and the metrics in it."""
 
 
 @click.command()
 @click.argument("run_and_widths", nargs=-1, required=True, metavar="RUN")
+@also_option
 @click.option("--split", default="test", show_default=True, help="Which part of the corpus.")
 @click.option(
     "--beam",
@@ -32,11 +36,17 @@ if TYPE_CHECKING:
     help="Beam widths, such as --beam 1 5 10; 1 is greedy search, the default.",
 )
 @search_options
-@click.option("--alignments", type=click.Path(path_type=Path), help="Gold word alignments in Pharaoh format (0-0 1-2).")
+@click.option(
+    "--alignments",
+    type=click.Path(path_type=Path),
+    help="Gold alignments in Pharaoh format (0-0 1-2), counted from 0: words and punctuation marks, or characters "
+    "where the corpus has strings (reverse).",
+)
 @click.option("--batch", type=click.IntRange(1), default=64, show_default=True, help="Sentences at a time.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON, hypotheses included.")
 def evaluate(
     run_and_widths: tuple[str, ...],
+    also: tuple[Path, ...],
     split: str,
     widths: tuple[int, ...],
     alignments: Path | None,
@@ -47,7 +57,7 @@ def evaluate(
     """Score a run: BLEU, chrF, TER, perplexity, accuracy and, where words are aligned, attention.
 
     Several beam widths give one table with seconds and search errors. Every evaluation is stored in the run, with the
-    hypotheses.
+    hypotheses. Scores that do not compare stand in tables of their own.
     """
     from regard.run import Run
 
@@ -55,8 +65,11 @@ def evaluate(
     run = Run.open(path)
     if search["unknown"] == "replace":
         raise RegardError("--unknown: got 'replace', want 'show' or 'forbid' to evaluate; translate can replace.")
+    if max(widths, default=1) == 1:
+        refuse(RANKING, "has no effect on greedy search, which has nothing to compare; want --beam 2 or more.")
     strategies = [strategy_for(search, width=width) for width in widths or (1,)]
-    done = evaluate_run(run, split, strategies, alignments=alignments, batch=batch)
+    others = [Run.open(other) for other in also]
+    done = evaluate_run(run, split, strategies, also=others, alignments=alignments, batch=batch)
     if as_json:
         click.echo(json.dumps([evaluation.to_json() for evaluation in done], ensure_ascii=False))
     else:
@@ -75,22 +88,23 @@ def _sort_out(words: tuple[str, ...], widths: tuple[int, ...]) -> tuple[str, tup
 def evaluate_run(
     run: "Run",
     split: str,
-    strategies: "list[Strategy]",
+    strategies: "Sequence[Strategy]",
     *,
+    also: "Sequence[Run]" = (),
     alignments: Path | None = None,
     batch: int = 64,
 ) -> "list[Evaluation]":
-    """Evaluate with every strategy, store each evaluation, show progress."""
+    """Evaluate with every strategy, the narrowest first, store each evaluation, show progress."""
     from regard.evaluate import Evaluator
 
-    evaluator = Evaluator(run, split, batch=batch, gold=_gold(run, split, alignments))
-    done = []
+    evaluator = Evaluator(run, split, also=also, alignments=alignments, batch=batch)
+    done: list[Evaluation] = []
     with bar() as progress:
         reading = progress.add_task("reading references", total=len(evaluator.data), note="")
         evaluator.read(tick=partial(_advance, progress, reading))
         for strategy in strategies:
             task = progress.add_task(str(strategy), total=len(evaluator.data), note="")
-            done.append(evaluator.evaluate(strategy, tick=partial(_advance, progress, task)))
+            done.append(evaluator.evaluate(strategy, narrower=done, tick=partial(_advance, progress, task)))
             run.save_evaluation(done[-1].name, done[-1].to_json())
     return done
 
@@ -99,25 +113,23 @@ def _advance(progress: "Progress", task: "TaskID", done: int) -> None:
     progress.update(task, completed=done)
 
 
-def _gold(run: "Run", split: str, path: Path | None) -> "tuple[Alignment, ...] | None":
-    if path is None:
-        return None
-    from regard.data.corpus import load_corpus
-    from regard.metrics.alignment import read_pharaoh
-
-    return read_pharaoh(path, sentences=len(load_corpus(run.config.data)[split]))
-
-
 def print_scores(evaluations: "list[Evaluation]") -> None:
-    """Print a table to stdout: one row a metric for one search, one row a search for several."""
-    if len(evaluations) == 1:
-        click.echo(columns(_metrics(evaluations[0])))
-        return
-    click.echo(columns(_searches(evaluations)))
-    say("score up: sentences for which this search found a hypothesis of higher model score than the row above;")
-    say("BLEU down: how many of these have a lower sentence BLEU all the same")
-    for name in _compared(evaluations[0]):
-        say(f"{name}: {evaluations[0].scores[name].signature}")
+    """Print tables to stdout: one row a metric for one search, one row a search for several."""
+    from regard.metrics.signature import Signature
+    from regard.metrics.tables import check_column, share_out
+
+    names = sorted(evaluations[0].scores, key=lambda name: name != evaluations[0].metric)
+    for name in names:
+        check_column(name, {each.search: Signature.parse(each.scores[name].signature) for each in evaluations})
+    shared = share_out({name: Signature.parse(evaluations[0].scores[name].signature) for name in names})
+    parts = [_metrics(evaluations[0], shared), _lengths(evaluations[0])]
+    if len(evaluations) > 1:
+        parts = [_widths(evaluations), _searches(evaluations, shared)]
+        say("score up: sentences for which a search found a hypothesis of higher model score than the one it is")
+        say(f"compared with; worse: how many of these have a lower {evaluations[0].metric} all the same")
+        for name in names:
+            say(evaluations[0].scores[name].signature)
+    click.echo("\n\n".join(parts))
 
 
 def columns(rows: list[list[str]]) -> str:
@@ -126,28 +138,47 @@ def columns(rows: list[list[str]]) -> str:
     return "\n".join("  ".join(f"{c:<{w}}" for c, w in zip(row, widths, strict=True)).rstrip() for row in rows)
 
 
-def _metrics(evaluation: "Evaluation") -> list[list[str]]:
-    rows = [["metric", "value", "95 % interval", "signature"]]
-    for score in evaluation.scores.values():
-        low, high = score.interval or (score.value, score.value)
-        value = f"{score.value:.2f} {score.unit}".rstrip()
-        rows.append([score.name, value, f"{low:.2f} to {high:.2f}", score.signature])
-    return rows
+def _metrics(evaluation: "Evaluation", shared: Shared) -> str:
+    parts = []
+    for why, names in shared:
+        scores = [evaluation.scores[name] for name in names]
+        rows = [["metric", "value", "95 % interval", "signature"], *(score.cells() for score in scores)]
+        parts.append("\n".join(filter(None, (why, columns(rows)))))
+    return "\n\n".join(parts)
 
 
-def _searches(evaluations: "list[Evaluation]") -> list[list[str]]:
-    from regard.evaluate import search_errors
-
-    names = _compared(evaluations[0])
-    rows = [["search", *names, "seconds", "score up", "BLEU down"]]
-    for evaluation, errors in zip(evaluations, [None, *search_errors(evaluations)], strict=True):
-        scores = [f"{evaluation.scores[name].value:.2f}" for name in names]
-        found = ["", ""] if errors is None else [str(errors.better_score), str(errors.worse_bleu)]
-        rows.append([evaluation.search, *scores, f"{evaluation.seconds:.1f}", *found])
-    return rows
+def _lengths(evaluation: "Evaluation") -> str:
+    """Return the table of the first metric by length of the source."""
+    rows = [["source length", "sentences", evaluation.metric, "95 % interval"]]
+    for label, score in evaluation.by_length[evaluation.metric].items():
+        rows.append([label, str(score.segments), score.number, score.range])
+    return columns(rows)
 
 
-def _compared(evaluation: "Evaluation") -> list[str]:
-    """Name the metrics that depend on the search."""
-    of_search = ("bleu", "bleu_lc", "bleu_tok_lc", "chrf", "ter", "token_accuracy", "sentence_accuracy")
-    return [name for name in of_search if name in evaluation.scores]
+def _widths(evaluations: "list[Evaluation]") -> str:
+    """Return the table of the first metric with seconds and search errors."""
+    metric, narrowest = evaluations[0].metric, evaluations[0].search
+    compared = [f"score up on {narrowest}", "worse", "score up on row above", "worse"]
+    rows = [["search", metric, "95 % interval", "seconds", *compared]]
+    for each in evaluations:
+        score = each.scores[metric]
+        errors = list(each.search_errors.values())
+        found = [str(n) for missed in (errors[:1] + errors[-1:]) for n in (missed.better_score, missed.worse_quality)]
+        rows.append([each.search, score.number, score.range, f"{each.seconds:.1f}", *(found or [""] * 4)])
+    return columns(rows)
+
+
+def _searches(evaluations: "list[Evaluation]", shared: Shared) -> str:
+    """Return the tables of the other metrics that depend on the search."""
+    from regard.parts import METRICS
+
+    parts = []
+    for why, names in shared:
+        told = [name for name in names if METRICS[name].depends_on_search() and name != evaluations[0].metric]
+        rows = [["search", *(cell for name in told for cell in (name, "95 % interval"))]]
+        for each in evaluations:
+            scores = [each.scores[name] for name in told]
+            rows.append([each.search, *(cell for score in scores for cell in (score.number, score.range))])
+        if told:
+            parts.append("\n".join(filter(None, (why, columns(rows)))))
+    return "\n\n".join(parts)

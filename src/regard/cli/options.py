@@ -1,15 +1,21 @@
-"""Options that several commands share: how to search."""
+"""Options that commands share: how to search, where to draw."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.core import ParameterSource
+
+from regard.errors import RegardError
 
 if TYPE_CHECKING:
     from regard.search.rules import Length
     from regard.search.strategy import Strategy
 
+RANKING = ("length_penalty", "gnmt", "coverage")
+"""Options that say how finished hypotheses are compared."""
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
@@ -30,6 +36,29 @@ class LengthType(click.ParamType["Length"]):
         return Length(ratio=float(found["ratio"] or 0), offset=int(found["offset"] or 0))
 
 
+class PictureType(click.ParamType[Path]):
+    """A file to draw to; a name that cannot work is better told before hours of training than after."""
+
+    name = "picture"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """Refuse other suffixes, and folders that are not there."""
+        path = Path(value)
+        if path.suffix.lower() not in (".png", ".svg", ".pdf"):
+            self.fail(f"got '{path.name}', want a name that ends in .png, .svg or .pdf.", param, ctx)
+        if not path.parent.is_dir():
+            self.fail(f"got '{path}', but there is no directory '{path.parent}'; make it first.", param, ctx)
+        return path
+
+
+also_option = click.option(
+    "--also",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="RUN",
+    help="Another run with the same vocabulary: an ensemble. May be repeated.",
+)
+
 OPTIONS = (
     click.option("--length-penalty", type=float, default=1.0, show_default=True, metavar="ALPHA",
                  help="Divide log P by length^ALPHA; 0 compares whole probabilities."),
@@ -48,6 +77,15 @@ def search_options(command: Command) -> Command:
     for option in reversed(OPTIONS):
         command = option(command)
     return command
+
+
+def refuse(options: Iterable[str], reason: str) -> None:
+    """Refuse options that would change nothing: what a user asks for is done, or it is said why not."""
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        source = context.get_parameter_source(parameter.name or "")
+        if parameter.name in options and source is ParameterSource.COMMANDLINE:
+            raise RegardError(f"{parameter.opts[0]}: {reason}")
 
 
 def strategy_for(

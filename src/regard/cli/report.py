@@ -33,6 +33,8 @@ def report(paths: tuple[Path, ...], output: Path, beam: int, split: str, metric:
 
     if output.suffix.lower() not in (".html", ".htm"):
         raise RegardError(f"-o: got '{output.name}', want a name that ends in .html.")
+    if not output.parent.is_dir():
+        raise RegardError(f"-o: got '{output}', but there is no directory '{output.parent}'; make it first.")
     runs = evaluated([str(path) for path in paths], beam, split)
     title = " · ".join(path.resolve().name for path in paths)
     html = write_report(runs, title=title, split=split, strategy=Strategy(width=beam), metric=metric)

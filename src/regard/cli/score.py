@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from regard.cli.options import also_option, refuse
 from regard.errors import RegardError
 
 WINDOW = 2048
@@ -15,26 +16,50 @@ WINDOW = 2048
 
 @click.command()
 @click.argument("run", type=click.Path(path_type=Path))
-@click.argument("source", type=click.Path(path_type=Path))
-@click.argument("target", type=click.Path(path_type=Path))
+@click.argument("source", required=False, type=click.Path(path_type=Path))
+@click.argument("target", required=False, type=click.Path(path_type=Path))
+@also_option
+@click.option("--split", default="test", show_default=True, help="Without files: which part of the run's corpus.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line: every token, and attention.")
 @click.option("--batch", type=click.IntRange(1), default=64, show_default=True, help="Sentences at a time.")
-def score(run: Path, source: Path, target: Path, as_json: bool, batch: int) -> None:
+def score(
+    run: Path,
+    source: Path | None,
+    target: Path | None,
+    also: tuple[Path, ...],
+    split: str,
+    as_json: bool,
+    batch: int,
+) -> None:  # fmt: skip
     """Say how probable a model finds given translations: one line of TARGET for each of SOURCE.
 
-    Prints log P of the sentence, its tokens with their end, and perplexity, separated by tabs.
+    Without files these are the references of the run's corpus. Prints log P of the sentence, its tokens with their end,
+    perplexity, and the words of TARGET that the model does not know, separated by tabs.
     """
     from regard.translate import load
 
-    translator = load(run)
-    pairs = _pairs(source, target)
+    if source and not target:
+        raise click.UsageError(f"got SOURCE {source} without TARGET; want both, or neither for the run's corpus.")
+    if source:
+        refuse(("split",), "has no effect with files.")
+    pairs = _pairs(source, target) if source and target else _references(run, split)
+    translator = load(run, *also)
     while window := list(islice(pairs, WINDOW)):
         sources, targets = zip(*window, strict=True)
         for one in translator.score_all(sources, targets, batch=batch):
             if as_json:
                 click.echo(json.dumps(one.to_json(), ensure_ascii=False))
             else:
-                click.echo(f"{one.log_prob:.4f}\t{len(one.token_log_probs)}\t{one.perplexity:.4f}")
+                unknown = " ".join(one.tokens[i] for i in one.unknown)
+                click.echo(f"{one.log_prob:.4f}\t{len(one.token_log_probs)}\t{one.perplexity:.4f}\t{unknown}")
+
+
+def _references(run: Path, split: str) -> Iterator[tuple[str, str]]:
+    from regard.data.corpus import load_corpus
+    from regard.run import Run
+
+    data = load_corpus(Run.open(run).config.data)[split]
+    return zip(data.sources, data.targets, strict=True)
 
 
 def _pairs(source: Path, target: Path) -> Iterator[tuple[str, str]]:

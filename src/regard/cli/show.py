@@ -22,14 +22,14 @@ SUFFIXES = (".png", ".svg", ".pdf", ".html")
 
 
 @click.command()
-@click.argument("run", type=click.Path(path_type=Path))
-@click.argument("sentence", default="-")
+@click.argument("run", required=False)
+@click.argument("sentence", required=False)
 @click.option(
     "-o",
     "--output",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Draw to FILE.png, .svg, .pdf or .html instead of the terminal.",
+    help="Draw to FILE.png, .svg, .pdf or .html instead of the terminal; --epochs also to .gif.",
 )
 @click.option("--beam", type=int, default=5, show_default=True, metavar="WIDTH", help="Beam width; 1 is greedy search.")
 @click.option(
@@ -49,36 +49,55 @@ SUFFIXES = (".png", ".svg", ".pdf", ".html")
 )
 @click.option("--tokens", is_flag=True, help="Show word pieces as they are, not joined to words.")
 @click.option("--tree", is_flag=True, help="Show the beam search instead: kept, thrown away and winning hypotheses.")
+@click.option("--epochs", is_flag=True, help="Show validation sentence 1, 2 or 3 after each epoch of the training.")
 def show(
-    run: Path,
-    sentence: str,
+    run: str | None,
+    sentence: str | None,
     output: Path | None,
     beam: int,
     others: tuple[Path, ...],
     heads: Heads,
     tokens: bool,
     tree: bool,
+    epochs: bool,
 ) -> None:  # fmt: skip
-    """Show where a model looks while it translates SENTENCE, or its beam search.
+    """Show where a model looks while it translates SENTENCE, or its beam search, or how it learnt where to look.
 
     Source words are columns, produced words rows. Without SENTENCE, or with -, it is read from standard input.
+    Without RUN, the model in the box translates German into English.
+    With --epochs SENTENCE is the number of a validation sentence: 1 (the default) is short, 3 is long.
     """
     from regard.run import Run
 
-    if output and output.suffix.lower() not in SUFFIXES:
-        raise RegardError(f"-o: got '{output.name}', want a name that ends in {', '.join(SUFFIXES)}.")
+    suffixes = SUFFIXES + (".gif",) * epochs
+    if output and output.suffix.lower() not in suffixes:
+        raise RegardError(f"-o: got '{output.name}', want a name that ends in {', '.join(suffixes)}.")
+    if epochs and (tree or others or tokens or heads == "all"):
+        raise click.UsageError("--epochs: not together with --tree, --against, --tokens or --heads all.")
     if others and (tree or heads == "all"):
         raise click.UsageError(
             f"--against: not together with {'--tree' if tree else '--heads all'}, which shows one model."
         )
-    runs = [Run.open(path) for path in (run, *others)]
-    sentence = _sentence(sentence)
-    if tree:
-        _show_tree(_nodes(runs[0], sentence, beam), sentence, output)
+    run, sentence = _chosen(run, sentence)
+    runs = [Run.open(run), *map(Run.open, others)]
+    if epochs:
+        _show_epochs(runs[0], sentence, output)
+    elif tree:
+        text = _sentence(sentence)
+        _show_tree(_nodes(runs[0], text, beam), text, output)
     else:
-        _show_attention(_diagrams(runs, sentence, beam, joins_pieces=not tokens), heads, output)
+        _show_attention(_diagrams(runs, _sentence(sentence), beam, joins_pieces=not tokens), heads, output)
     if output:
         say(f"drawn in {output}")
+
+
+def _chosen(run: str | None, sentence: str | None) -> tuple[str, str]:
+    """Return the run and the sentence that are meant; a lone word is a run, several are a sentence."""
+    from regard.run import DEFAULT
+
+    if sentence is None and run is not None and " " in run and not Path(run).exists():
+        run, sentence = None, run
+    return run or DEFAULT, sentence or "-"
 
 
 def _sentence(given: str) -> str:
@@ -127,6 +146,18 @@ def _show_attention(diagrams: "list[Diagram]", heads: Heads, output: Path | None
     else:
         figure = draw_attention(diagrams[0], heads=heads) if len(diagrams) == 1 else draw_side_by_side(diagrams)
         _save(figure, output, [word for each in diagrams for word in (*each.source, *each.target, each.title)])
+
+
+def _show_epochs(run: "Run", sentence: str, output: Path | None) -> None:
+    from regard.pictures.timelapse import epochs_of, save_timelapse, stills
+
+    if not sentence.isdecimal() and sentence != "-":
+        raise RegardError(f"sentence: got '{sentence}', want 1, 2 or 3: --epochs shows what training watched.")
+    diagrams = epochs_of(run, int(sentence) if sentence != "-" else 1)
+    if output and output.suffix.lower() == ".gif":
+        save_timelapse(diagrams, output)
+    else:
+        _show_attention(stills(diagrams) if output else diagrams, "mean", output)
 
 
 def _nodes(run: "Run", sentence: str, beam: int) -> "list[Node]":

@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from regard.cli import INTERRUPTED
 from regard.cli.terminal import bar, say
 from regard.errors import RegardError
 
 if TYPE_CHECKING:
     from regard.config import Config
+    from regard.data.corpus import Corpus
+    from regard.run import Run
     from regard.training.events import Began, Ended, EpochEnded, Stepped
     from regard.training.session import Session
 
@@ -30,33 +33,47 @@ def train(experiment: str, overrides: tuple[str, ...], path: Path | None) -> Non
     model.attention=additive train.minutes=5; `regard list keys` shows every key.
     """
     from regard.config import load_config
-    from regard.run import free_path
+    from regard.disk import lock
+    from regard.run import Run, free_path
 
     config = load_config(experiment, overrides)
-    train_run(config, path or free_path(Path("runs"), Path(experiment).stem))
+    path = path or free_path(Path("runs"), Path(experiment).stem)
+    Run.refuse_existing(path)
+    with lock(path):
+        if not train_run(config, path):
+            raise SystemExit(INTERRUPTED)
 
 
 @click.command()
 @click.argument("run", type=click.Path(path_type=Path))
 def resume(run: Path) -> None:
     """Go on with an interrupted training; it ends with the same weights as an uninterrupted one."""
-    resume_run(run)
+    from regard.disk import lock
+    from regard.run import Run
+
+    Run.open(run)
+    with lock(run):
+        if not resume_run(run):
+            raise SystemExit(INTERRUPTED)
 
 
-def resume_run(run: Path) -> None:
-    """Train to the end from the last checkpoint, then score and draw."""
+def resume_run(path: Path) -> bool:
+    """Train to the end from the last checkpoint, then score and draw; say whether it came so far."""
+    from regard.data.corpus import load_corpus
     from regard.run import Run
     from regard.training.session import Session
 
+    run = Run.open(path)
+    if run.description["status"] == "finished" and not run.is_shown():
+        return show_results(run, load_corpus(run.config.data, tokens=run.config.tokenizer.kind))
     with interrupts() as stop:
-        session = Session.resume(Run.open(run), should_stop=stop.is_set)
+        session = Session.resume(run, should_stop=stop.is_set)
         is_finished = watch(session)
-    if is_finished:
-        show_results(session)
+    return is_finished and show_results(run, session.corpus)
 
 
 def train_run(config: "Config", path: Path) -> "Session | None":
-    """Train, score and draw; return the session if it came to its end."""
+    """Train, score and draw; return the session if it came to the end of all that."""
     from regard.training.session import Session
 
     with interrupts() as stop:
@@ -64,12 +81,10 @@ def train_run(config: "Config", path: Path) -> "Session | None":
             f"corpus {config.data.corpus}, attention {config.model.attention}, decoder {config.model.decoder} -> {path}"
         )
         session = Session.begin(config, path, should_stop=stop.is_set)
-        for note in session.corpus.notes:
+        for note in session.notes:
             say(note)
         is_finished = watch(session)
-    if is_finished:
-        show_results(session)
-    return session if is_finished else None
+    return session if is_finished and show_results(session.run, session.corpus) else None
 
 
 @contextmanager
@@ -146,19 +161,27 @@ def _close(event: "Ended", session: "Session") -> bool:
     return event.reason in ("finished", "patience")
 
 
-def show_results(session: "Session") -> None:
-    """Score the test split with greedy search, print samples, draw attention, and say what to try next."""
+def show_results(run: "Run", corpus: "Corpus") -> bool:
+    """Score the test split with greedy search, print samples and draw attention; say whether it was let do all that."""
+    try:
+        _show_results(run, corpus)
+    except KeyboardInterrupt:
+        say(f"stopped; the model is trained, and this makes its scores and diagrams: regard resume {run.path}")
+        return False
+    return True
+
+
+def _show_results(run: "Run", corpus: "Corpus") -> None:
     from regard.cli.evaluate import evaluate_run, print_scores
     from regard.pictures.examples import EXAMPLES, save_examples
     from regard.search.strategy import Strategy
 
-    run = session.run
     (evaluation,) = evaluate_run(run, "test", [Strategy()])
     print_scores([evaluation])
     for translation, reference in list(zip(evaluation.translations, evaluation.references, strict=True))[:3]:
         say(f"\n  source      {translation.source}\n  translation {translation.text}\n  reference   {reference}")
     with bar() as progress:
         task = progress.add_task("drawing", total=EXAMPLES, note="")
-        for _ in save_examples(evaluation, session.corpus, run.examples):
+        for _ in save_examples(evaluation, corpus, run.examples):
             progress.advance(task)
     say(f"\n{len(list(run.examples.glob('*.png')))} attention diagrams in {run.examples}")

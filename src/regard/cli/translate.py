@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from regard.cli.options import search_options, strategy_for
+from regard.cli.options import RANKING, also_option, refuse, search_options, strategy_for
 from regard.cli.terminal import bar
 from regard.errors import RegardError
 
@@ -24,15 +24,9 @@ AHEAD = 4096
 
 
 @click.command()
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("run", required=False, type=click.Path(path_type=Path))
 @click.argument("file", required=False, type=click.Path(path_type=Path))
-@click.option(
-    "--also",
-    "others",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    help="Another run with the same vocabulary: an ensemble. May be repeated.",
-)
+@also_option
 @click.option("--beam", type=int, default=5, show_default=True, metavar="WIDTH", help="Beam width; 1 is greedy search.")
 @click.option("--n-best", type=int, default=1, metavar="N", help="Print the N best, each after its line number.")
 @search_options
@@ -44,15 +38,18 @@ AHEAD = 4096
 @click.option("--prefix", default="", help="Begin every translation with this text.")
 @click.option("--scores", is_flag=True, help="Print the score and a tab before each translation.")
 @click.option(
-    "--alignments", is_flag=True, help="Print word alignments (0-0 1-2) after a tab: the strongest attention."
+    "--alignments",
+    is_flag=True,
+    help="Print alignments (0-0 1-2: source-target) after a tab: where attention is strongest. They count words and "
+    "punctuation marks from 0, or characters if these are the model's tokens; --json tells them.",
 )
 @click.option("--attention", type=click.Path(path_type=Path), help="Write the attention to FILE, a JSON object a line.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line instead, attention included.")
 @click.option("--batch", type=click.IntRange(1), default=64, show_default=True, help="Sentences at a time.")
 def translate(
-    run: Path,
+    run: Path | None,
     file: Path | None,
-    others: tuple[Path, ...],
+    also: tuple[Path, ...],
     beam: int,
     n_best: int,
     sample: bool,
@@ -68,16 +65,20 @@ def translate(
     batch: int,
     **search: Any,
 ) -> None:  # fmt: skip
-    """Translate FILE or standard input: one line in, one line out; an empty line stays empty."""
+    """Translate FILE or standard input: one line in, one line out; an empty line stays empty.
+
+    Without RUN, the model in the box translates German into English.
+    """
     from regard.search import Sampling
     from regard.translate import load
 
-    file = None if file == Path("-") else file
+    run, file = _chosen(run, file)
+    _refuse_what_is_without_effect(sample=sample, beam=beam, as_json=as_json)
     sampling = Sampling(temperature, top_k, top_p) if sample else None
-    width = 1 if sample else max(beam, n_best) if beam >= 1 else beam
+    width = 1 if sample else beam
     strategy = strategy_for(search, width=width, n_best=n_best, sampling=sampling, seed=seed)
     unknown: Unknown = "replace" if search["unknown"] == "replace" else "show"
-    translator = load(run, *others)
+    translator = load(run, *also)
     total = _count(file)
     done = 0
     with _sink(attention) as kept, bar(counts=total is not None) as progress:
@@ -95,6 +96,26 @@ def translate(
             sys.stdout.flush()
 
 
+def _chosen(run: Path | None, file: Path | None) -> tuple[Path, Path | None]:
+    """Return the run and the file that are meant; a lone file is translated by the model in the box."""
+    from regard.run import DEFAULT
+
+    if file is None and run is not None and (run.is_file() or str(run) == "-"):
+        run, file = None, run
+    return run or Path(DEFAULT), None if file == Path("-") else file
+
+
+def _refuse_what_is_without_effect(*, sample: bool, beam: int, as_json: bool) -> None:
+    if sample:
+        refuse(("beam", *RANKING), "has no effect with --sample, which draws translations and compares none.")
+    else:
+        refuse(("temperature", "top_k", "top_p", "seed"), "has no effect without --sample.")
+    if beam == 1:
+        refuse(RANKING, "has no effect on greedy search, which has nothing to compare; want --beam 2 or more.")
+    if as_json:
+        refuse(("scores", "alignments"), "has no effect with --json, which has everything.")
+
+
 def _print(one: "Translation", label: str, *, as_json: bool, scores: bool, alignments: bool) -> None:
     if as_json:
         click.echo(json.dumps(one.to_json(), ensure_ascii=False))
@@ -102,15 +123,8 @@ def _print(one: "Translation", label: str, *, as_json: bool, scores: bool, align
     for each in (one, *one.alternatives):
         fields = [f"{each.score:.4f}"] if scores else []
         fields += [each.text]
-        fields += [_links(each)] if alignments else []
+        fields += [str(each.aligned.alignment)] if alignments else []
         click.echo(label + "\t".join(fields))
-
-
-def _links(one: "Translation") -> str:
-    from regard.metrics.alignment import strongest_links
-
-    links = strongest_links(one.words.attention.mean(axis=0))
-    return " ".join(f"{s}-{t}" for s, t in sorted(links, key=lambda link: (link[1], link[0])))
 
 
 def _arriving(lines: Iterator[str]) -> Iterator[list[str]]:

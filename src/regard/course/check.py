@@ -23,10 +23,14 @@ WORDS = {"multi_head": ("multi",), "additive": ("additive", "bahdanau", "concat"
 
 def check(path: Path, name: str | None = None, kind: str | None = None, *, limits: Limits | None = None) -> Report:
     """Grade one submission in a process of its own; whatever it does, a report comes back."""
-    source = read_source(path)
     started = time.monotonic()
-    kind_or_usual = kind or "single_query"
-    report = Report(path.name, name or "", kind_or_usual, CONTRACTS[kind_or_usual].points)
+    usual = kind or "single_query"
+    report = Report(path.name, name or "", usual, CONTRACTS[usual].points)
+    try:
+        source = read_source(path)
+    except RegardError as error:
+        report.blame("interface", "unreadable", text=str(error))
+        return report
     with Sandbox(limits or Limits()) as sandbox:
         report.walls = sandbox.walls
         try:
@@ -34,13 +38,7 @@ def check(path: Path, name: str | None = None, kind: str | None = None, *, limit
         except Stopped as stop:
             when = "while the class was tried" if report.judged else "while the file was imported"
             report.blame("interface", stop.code, text=stop.detail, when=when)
-        except (
-            KeyError,
-            TypeError,
-            ValueError,
-            IndexError,
-            RuntimeError,
-        ) as error:  # a forged reply, or our own mistake
+        except (LookupError, TypeError, ValueError, RuntimeError) as error:  # a forged reply, or our own mistake
             text = f"An answer makes no sense ({type(error).__name__}: {error})"
             report.blame("interface", "garbled", text=text[:200], when="while the class was tried")
         report.printed = sandbox.output
@@ -50,7 +48,7 @@ def check(path: Path, name: str | None = None, kind: str | None = None, *, limit
     return report
 
 
-def train(path: Path, report: Report, *, seconds: int = 300) -> None:
+def train(path: Path, report: Report, *, seconds: int = 600) -> None:
     """Train the homework model with a checked class, with ours and with none, and note the losses in the report."""
     if report.kind not in ("single_query", "additive") or not report.name:
         raise RegardError(f"{report.file}: --train got a {report.kind} class, want one with the homework's signature.")
@@ -108,10 +106,8 @@ def grade(
         return
     classes, note = reply["ok"]["classes"], reply["ok"]["note"]
     if note:
-        report.remarks.append(
-            f"The file as a whole stops with {note['type']} in line {note['line']} ({note['source']}); "
-            "its definitions were judged alone."
-        )
+        place = f"{note['type']} in line {note['line']} ({note['source']})"
+        report.remarks.append(f"The file as a whole stops with {place}; its definitions were judged alone.")
     try:
         report.name = choose(report.file, classes, name)
     except RegardError as error:
@@ -120,11 +116,9 @@ def grade(
     report.kind = kind or guess(report.name)
     contract = CONTRACTS[report.kind]
     report.points = contract.points
-    takes = classes[report.name]
-    takes_key_size = takes["most"] >= len(contract.arguments(contract.setting))
-    student = Student(ask, report.name, contract, takes_key_size=takes_key_size)
+    student = Student(ask, report.name, contract)
     try:
-        judge(student, report, takes)
+        judge(student, report, classes[report.name])
     finally:
         refused = list(dict.fromkeys(student.refused))
         harmless = [what for what in refused if what.startswith(HARMLESS)]
@@ -134,14 +128,15 @@ def grade(
 
 
 def choose(file: str, classes: dict[str, Any], name: str | None) -> str:
-    """Return the class to judge: the one named, the only one, or the one with the assignment's name."""
+    """Return the class to judge: the one named, the one with the assignment's name, the only (attention) class."""
     if name is not None:
         if name not in classes:
             raise RegardError(f"{file}: no attention class '{name}'. {did_you_mean(name, classes)}")
         return name
-    known = [each for each in KNOWN if each in classes]
-    if len(classes) == 1 or len(known) == 1:
-        return known[0] if known else next(iter(classes))
+    known, named = [each for each in KNOWN if each in classes], [each for each in classes if "att" in each.lower()]
+    for candidates in (known, list(classes), named):
+        if len(candidates) == 1:
+            return candidates[0]
     if not classes:
         raise RegardError(f"{file}: no class derives from nn.Module; want one attention class.")
     raise RegardError(f"{file}: got {len(classes)} classes ({', '.join(classes)}), want one. Name it: {file}:Class.")

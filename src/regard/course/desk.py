@@ -5,9 +5,9 @@ import inspect
 import linecache
 import random
 import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import nullcontext
+import timeit
+from collections.abc import Iterator
+from contextlib import nullcontext, suppress
 from types import ModuleType
 from typing import Any
 
@@ -44,40 +44,19 @@ class Trace(TorchFunctionMode):
 
 
 class Desk:
-    """Holds one submission; `answer` takes a request and never raises."""
+    """Holds one submission; `answer` takes a request, whose ``op`` names a method below, and never raises."""
 
-    def __init__(self) -> None:
+    def __init__(self, lesson: Any = None) -> None:
         self.refused: list[str] = []
         self._name = ""
         self._classes: dict[str, type[nn.Module]] = {}
         self._module: nn.Module = nn.Identity()
-        self._handlers: dict[str, Callable[[Message], Message]] = {
-            "load": self._load,
-            "build": self._build,
-            "describe": self._describe,
-            "fill": self._fill,
-            "nudge": self._nudge,
-            "call": self._call,
-            "gradient": self._gradient,
-            "time": self._time,
-        }
-
-    def teach(self, lesson: Any, known: dict[str, Callable[[], nn.Module]]) -> None:
-        """Get ready to train: ``lesson`` trains, ``known`` are classes to compare with."""
-
-        def begin(request: Message) -> Message:
-            name, make = request["class"], known.get(request["class"])
-            lesson.begin(make() if make else self._classes[name](*request["arguments"]))
-            return {}
-
-        self._handlers["begin"] = begin
-        self._handlers["steps"] = lambda request: {"loss": lesson.steps(request["count"])}
-        self._handlers["validate"] = lambda _: {"loss": lesson.validate()}
+        self._lesson = lesson
 
     def answer(self, request: Message) -> Message:
         """Do what is asked; what the student's code raises is part of the answer."""
         try:
-            reply = {"ok": self._handlers[request["op"]](request)}
+            reply = {"ok": getattr(self, f"_{request['op']}")(request)}
         except BaseException as error:
             reply = {"error": self._tell(error)}
         return reply | {"refused": list(dict.fromkeys(self.refused))[:20]}
@@ -100,52 +79,37 @@ class Desk:
         linecache.cache[self._name] = (len(source), None, source.splitlines(keepends=True), self._name)
         tree = ast.parse(source, self._name)
         note = None
-        module = self._fresh_module()
         try:
-            exec(compile(tree, self._name, "exec", optimize=1), module.__dict__)
+            names = self._run([tree])
         except BaseException as error:
             if not any(isinstance(statement, ast.ClassDef) for statement in tree.body):
                 raise
-            note = self._tell(error)
-            module = self._fresh_module()
-            self._run_definitions(tree, module)
-        for name, value in list(vars(module).items()):
+            note = self._tell(error)  # a script that does not run here as a whole: take the classes out of it
+            kept = [ast.Module([statement], []) for statement in tree.body if isinstance(statement, KEPT)]
+            names = self._run(kept, ignored=(Exception,))
+        for name, value in names.items():
             if isinstance(value, type) and issubclass(value, nn.Module) and value.__module__ == MODULE:
                 self._classes[name] = value
         return {"classes": {name: _signature(value) for name, value in self._classes.items()}, "note": note}
 
-    def _fresh_module(self) -> ModuleType:
-        module = ModuleType(MODULE)
+    def _run(self, pieces: list[ast.Module], ignored: tuple[type[Exception], ...] = ()) -> dict[str, Any]:
+        module = sys.modules[MODULE] = ModuleType(MODULE)
         module.__file__ = self._name
-        sys.modules[MODULE] = module
-        return module
-
-    def _run_definitions(self, tree: ast.Module, module: ModuleType) -> None:
-        """Take the classes out of a script or notebook that does not run here as a whole."""
-        for statement in tree.body:
-            if isinstance(statement, KEPT):
-                try:
-                    exec(compile(ast.Module([statement], []), self._name, "exec", optimize=1), module.__dict__)
-                except Exception:
-                    continue
+        for piece in pieces:
+            with suppress(*ignored):
+                exec(compile(piece, self._name, "exec", optimize=1), module.__dict__)
+        return dict(vars(module))
 
     def _build(self, request: Message) -> Message:
         wanted = self._classes[request["class"]]
-        accepted = _signature(wanted)["most"]
-        torch.default_generator.manual_seed(request.get("seed", 0))
-        self._module = wanted(*request["arguments"][:accepted]).eval()
+        self._seed(0)
+        self._module = wanted(*request["arguments"][: _signature(wanted)["most"]]).eval()
         return {"is_lazy": any(map(is_lazy, self._module.parameters()))}
 
-    def _describe(self, request: Message) -> Message:
-        named = dict(self._module.named_parameters())
-        parameters = [
-            {"name": name, "shape": list(p.shape), "finite": bool(p.isfinite().all())} for name, p in named.items()
-        ]
-        return {
-            "parameters": parameters,
-            "outside": [name for name, _ in self._outside()],
-            "is_plain": not self._is_parametrized(),
-        }
+    def _describe(self, _: Message) -> Message:
+        parameters = [{"name": name, "shape": list(p.shape)} for name, p in self._module.named_parameters()]
+        outside = [name for name, _ in self._outside()]
+        return {"parameters": parameters, "outside": outside, "is_plain": not self._is_parametrized()}
 
     def _is_parametrized(self) -> bool:
         """Weights behind weight_norm, orthogonal and the like are not to be overwritten."""
@@ -156,9 +120,8 @@ class Desk:
         for prefix, module in self._module.named_modules():
             for name, value in vars(module).items():
                 for found in () if name.startswith("_") else _tensors(value):
-                    if found.requires_grad or (
-                        _is_matrix(found) and len(found.unique()) > 2
-                    ):  # ones and eyes are no weights
+                    is_mixed = _is_matrix(found) and len(found.unique()) > 2  # ones and eyes are no weights
+                    if found.requires_grad or is_mixed:
                         yield f"{prefix}.{name}".lstrip("."), found
 
     @torch.no_grad()
@@ -203,20 +166,23 @@ class Desk:
         loss = torch.stack(terms).sum()
         leaves = [*inputs, *(p for p in parameters if p.requires_grad)]
         found = torch.autograd.grad(loss, leaves, allow_unused=True) if loss.requires_grad else [None] * len(leaves)
-        by_leaf = {id(leaf): gradient for leaf, gradient in zip(leaves, found, strict=True)}
-        return {
-            "inputs": [encode(by_leaf[id(x)]) for x in inputs],
-            "parameters": [encode(by_leaf.get(id(p))) for p in parameters],
-        }
+        by_leaf = {id(leaf): encode(gradient) for leaf, gradient in zip(leaves, found, strict=True)}
+        return {what: [by_leaf.get(id(x)) for x in of] for what, of in (("inputs", inputs), ("weights", parameters))}
 
     def _time(self, request: Message) -> Message:
         inputs = _inputs(request)
-        seconds = []
-        for _ in range(3):
-            start = time.perf_counter()
-            self._module(*inputs)
-            seconds.append(time.perf_counter() - start)
-        return {"seconds": min(seconds)}
+        return {"seconds": min(timeit.repeat(lambda: self._module(*inputs), number=1, repeat=3))}
+
+    def _begin(self, request: Message) -> Message:
+        wanted = self._classes.get(request["class"])
+        self._lesson.begin(wanted(*request["arguments"]) if wanted else self._lesson.known(request["class"]))
+        return {}
+
+    def _steps(self, request: Message) -> Message:
+        return {"loss": self._lesson.steps(request["count"])}
+
+    def _validate(self, _: Message) -> Message:
+        return {"loss": self._lesson.validate()}
 
     def _seed(self, seed: int) -> None:
         random.seed(seed)

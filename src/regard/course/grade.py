@@ -2,7 +2,7 @@
 
 import tomllib
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -86,13 +86,11 @@ class Report:
 
     def to_json(self) -> dict[str, Any]:
         """Return the report for a grade book."""
-        parts = {
-            part: {"points": self.got(part), "of": of, "status": self._status(part)} for part, of in self.points.items()
-        }
-        findings = [{name: getattr(f, name) for name in Finding.__dataclass_fields__} for f in self.findings]
+        parts = {p: {"points": self.got(p), "of": of, "status": self._status(p)} for p, of in self.points.items()}
         return {
             "file": self.file, "class": self.name, "as": self.kind, "points": self.total, "of": self.full,
-            "parts": parts, "findings": findings, "remarks": self.remarks, "contained": self.walls,
+            "parts": parts, "findings": [asdict(each) for each in self.findings], "remarks": self.remarks,
+            "contained": self.walls,
             "printed": self.printed, "lesson": self.lesson, "seconds": round(self.seconds, 2),
         }  # fmt: skip
 

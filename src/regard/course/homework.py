@@ -10,6 +10,11 @@ from torch import nn
 
 from regard.types import Bool, Float, Int, Tensor
 
+Hidden = Float[Tensor, "B H"]
+Outputs = Float[Tensor, "S B M"]
+Mask = Bool[Tensor, "B S"] | None
+Attended = tuple[Float[Tensor, "B M"], Float[Tensor, "B S"]]
+
 
 class Dummy(nn.Module):
     """Attends to nothing: zeros for the value and for every weight."""
@@ -18,13 +23,7 @@ class Dummy(nn.Module):
         super().__init__()
         del dev  # the homework passes a device; the answer is made where the question is
 
-    def forward(
-        self,
-        hidden: Float[Tensor, "B H"],
-        encoder_outputs: Float[Tensor, "S B M"],
-        *,
-        mask: Bool[Tensor, "B S"] | None = None,
-    ) -> tuple[Float[Tensor, "B M"], Float[Tensor, "B S"]]:
+    def forward(self, hidden: Hidden, encoder_outputs: Outputs, *, mask: Mask = None) -> Attended:
         """Return zeros of the right shapes."""
         length, batch, size = encoder_outputs.shape
         return hidden.new_zeros(batch, size), hidden.new_zeros(batch, length)
@@ -33,13 +32,7 @@ class Dummy(nn.Module):
 class MeanPool(nn.Module):
     """Attends to every token alike: the mean of the encoder outputs."""
 
-    def forward(
-        self,
-        hidden: Float[Tensor, "B H"],
-        encoder_outputs: Float[Tensor, "S B M"],
-        *,
-        mask: Bool[Tensor, "B S"] | None = None,
-    ) -> tuple[Float[Tensor, "B M"], Float[Tensor, "B S"]]:
+    def forward(self, hidden: Hidden, encoder_outputs: Outputs, *, mask: Mask = None) -> Attended:
         """Return the mean and the equal weights."""
         alpha = _weights(hidden.new_zeros(hidden.shape[0], encoder_outputs.shape[0]), mask)
         return _read(alpha, encoder_outputs), alpha
@@ -53,13 +46,7 @@ class SingleQueryScaledDotProductAttention(nn.Module):
         self.query = nn.Linear(dec_hid_dim, kq_dim, bias=False)
         self.key = nn.Linear(2 * enc_hid_dim, kq_dim, bias=False)
 
-    def forward(
-        self,
-        hidden: Float[Tensor, "B H"],
-        encoder_outputs: Float[Tensor, "S B M"],
-        *,
-        mask: Bool[Tensor, "B S"] | None = None,
-    ) -> tuple[Float[Tensor, "B M"], Float[Tensor, "B S"]]:
+    def forward(self, hidden: Hidden, encoder_outputs: Outputs, *, mask: Mask = None) -> Attended:
         """Return the attended value and the weights."""
         query, keys = self.query(hidden), self.key(encoder_outputs)
         scores = (query * keys).sum(dim=-1).transpose(0, 1) / math.sqrt(keys.shape[-1])

@@ -11,7 +11,7 @@ from regard.course.batches import judge_batches
 from regard.course.contracts import Contract, Setting
 from regard.course.grade import Report
 from regard.course.sandbox import Stopped
-from regard.course.student import Answer, Layout, Raised, Student, Unfit, near, same
+from regard.course.student import Answer, Layout, Raised, Shape, Student, Unfit, near, same
 from regard.course.training import judge_training
 from regard.course.wire import Message
 
@@ -25,18 +25,14 @@ class Finished(Exception):
 
 def judge(student: Student, report: Report, takes: Message) -> None:
     """Judge every part that can be judged; ``takes`` says how many arguments the class takes."""
-    try:
-        answer = _open(student, report, takes)
-        _read_shapes(student, report, answer)
+    with suppress(Finished):
+        _read_shapes(student, report, _open(student, report, takes))
         _judge_all(student, report)
-    except Finished:
-        return
 
 
 def _judge_all(student: Student, report: Report) -> None:
     contract: Contract = student.contract
-    if not _is_steady(student, report):
-        return
+    _judge_steadiness(student, report)
     has_weights = False
     with _blaming(report, "distribution"):
         has_weights = _judge_distribution(student, report)
@@ -77,6 +73,7 @@ def _blaming(report: Report, part: str | None) -> Iterator[None]:
 def _open(student: Student, report: Report, takes: Message) -> Answer:
     contract: Contract = student.contract
     passed = {"": len(contract.arguments(contract.setting)), "forward_": len(contract.inputs)}
+    student.takes_key_size = takes["most"] >= passed[""]
     report.judged.add("interface")
     for method, code in (("", "constructor"), ("forward_", "forward-arguments")):
         least, most, count = takes[f"{method}least"], takes[f"{method}most"], passed[method]
@@ -101,7 +98,7 @@ def _rescue(student: Student, report: Report, error: Message) -> Answer:
             answer = student.start(replace(normal, is_without_grad=True))
             report.blame("training", "not-differentiable", text=f"{text} (line {error['line']}: {error['source']})")
             return answer
-    for code, setting in student.contract.rescues(normal):
+    for code, setting in student.contract.rescues():
         with _blaming(report, None):
             answer = student.start(setting)
             _blame_rescue(student, report, code, setting, text)
@@ -146,7 +143,7 @@ def _read_shapes(student: Student, report: Report, answer: Answer) -> None:
     )
 
 
-def _is_transposed(report: Report, what: str, got: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
+def _is_transposed(report: Report, what: str, got: Shape, wanted: Shape) -> bool:
     """Blame a wrong shape; say whether it is the transposed one."""
     facts = {"what": what, "got": list(got), "wanted": list(wanted)}
     if got == wanted:
@@ -166,30 +163,28 @@ def _is_transposed(report: Report, what: str, got: tuple[int, ...], wanted: tupl
     return False
 
 
-def _is_steady(student: Student, report: Report) -> bool:
+def _judge_steadiness(student: Student, report: Report) -> None:
     """Judge whether the same input gives the same result. If it never does, nothing else can be compared."""
     report.judged.add("robust")
     x, y = (student.contract.random(student.setting, seed=seed) for seed in (1, 2))
     with _blaming(report, "robust"):
-        first, again = student.attend(*x, seed=0), student.attend(*x, seed=1)
+        first = student.attend(*x, seed=0)
         if not all(bool(result.isfinite().all()) for result in first):
             report.blame("interface", "not-finite")
-            return False
-        if not same(first, again):
-            report.blame("robust", "random")
-            if not student.describe()["parameters"]:
-                report.blame("training", "unregistered", text="The class has no parameters at all.")
-            return False
-        student.attend(*y)
-        later, used = student.attend(*x), student.attend(*y)
+            raise Finished
+        again, _, later, used = student.attend(*x, seed=1), student.attend(*y), student.attend(*x), student.attend(*y)
         if student.call(*x).changed:
             report.blame("robust", "in-place")
         student.adapt(is_fresh=True)
-        if same(first, later) and same(used, student.attend(*y)):
+        if not same(student.attend(*x, seed=0), student.attend(*x, seed=1)):
+            report.blame("robust", "random")
+            if not student.describe()["parameters"]:
+                report.blame("training", "unregistered", text="The class has no parameters at all.")
+            raise Finished
+        if same(first, again) and same(first, later) and same(used, student.attend(*y)):
             student.adapt(is_fresh=False)
         else:
             report.blame("robust", "state")
-    return True
 
 
 def _judge_distribution(student: Student, report: Report) -> bool:
@@ -227,7 +222,8 @@ def _name_the_axis(student: Student, report: Report, weights: Tensor, softmaxes:
     elif along & ({s.key, s.enc, s.dec, 2 * s.enc} - {1, s.batch, s.length}):
         report.blame("distribution", "softmax-features", text=f"{runs}.")
     elif near(weights, ones(weights)):
-        if any(run["shape"][-1] == 1 == run["shape"][run["axis"]] for run in softmaxes):
+        is_product = "scale" in report.points
+        if is_product and any(run["shape"][-1] == 1 == run["shape"][run["axis"]] for run in softmaxes):
             text = f"Every weight is exactly 1, as if there were one key per sentence: {runs}."
             report.blame("distribution", "swapped", text=text)
         else:
@@ -257,21 +253,22 @@ def _remark_loops(student: Student, report: Report) -> None:
     def inputs(batch: int, length: int) -> tuple[Tensor, Tensor]:
         return student.contract.random(student.setting, seed=8, batch=batch, length=length)
 
-    once, sentences, words = (
-        student.call(*inputs(b, s), trace=True).trace["count"] for b, s in ((4, 6), (8, 6), (4, 12))
-    )
-    looped = [name for name, count in (("sentence", sentences), ("word", words)) if count > 1.4 * once]
-    if looped:
-        one, many = (student.seconds(*inputs(batch, 20)) for batch in (1, 32))
-        report.remarks.append(
-            f"It loops over every {' and every '.join(looped)} in Python: right, but slow. A batch of 32 takes "
-            f"{many / one:.0f} times as long as one sentence ({1000 * many:.1f} ms against {1000 * one:.1f} ms)."
-        )
+    def operations(batch: int, length: int) -> int:
+        return int(student.call(*inputs(batch, length), trace=True).trace["count"])
+
+    once = operations(4, 6)
+    for what, count, doubled, small in (("sentence", 32, (8, 6), (1, 20)), ("word", 20, (4, 12), (32, 1))):
+        if operations(*doubled) > 1.4 * once:
+            one, many = (1000 * student.seconds(*inputs(*size)) for size in (small, (32, 20)))
+            report.remarks.append(
+                f"It loops over every {what} in Python: right, but slow. {count} {what}s "
+                f"take {many / one:.0f} times as long as one ({many:.1f} ms against {one:.1f} ms)."
+            )
 
 
-def _core(shape: tuple[int, ...]) -> tuple[int, ...]:
+def _core(shape: Shape) -> Shape:
     return tuple(size for size in shape if size != 1)
 
 
-def _fits(got: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
+def _fits(got: Shape, wanted: Shape) -> bool:
     return sorted(_core(got)) == sorted(_core(wanted))

@@ -173,13 +173,6 @@ def _height_of_tanh(student: Student, a: float) -> float | None:
     return None
 
 
-def fit(x: Tensor, y: Tensor) -> float:
-    """Return what is left of y, at most, when the best linear function of x is taken away."""
-    x = torch.cat([x, torch.ones(len(x), 1)], dim=1).double()
-    solution = torch.linalg.lstsq(x, y.double(), driver="gelsd").solution
-    return float((x @ solution - y).abs().max())
-
-
 def _growth(student: Student, *, outside: bool) -> float | None:
     """Return how much larger scores get when all weights double; None if they cannot be set."""
     small, large = (_constant(student, a, outside=outside) for a in (0.5, 1.0))

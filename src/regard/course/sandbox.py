@@ -9,15 +9,15 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import TracebackType
 
 import regard
 from regard.course.wire import Message
 from regard.errors import RegardError
 
+WORKER = (sys.executable, "-u", "-P", "-m", "regard.course.worker")
 START_SECONDS = 90.0
 LARGEST_REPLY = 32 << 20
 KEPT_OUTPUT = 2000
@@ -56,16 +56,7 @@ class Sandbox:
         child_reads, self._write = os.pipe()
         self._read, child_writes = os.pipe()
         self._process = subprocess.Popen(
-            [
-                sys.executable,
-                "-u",
-                "-P",
-                "-m",
-                "regard.course.worker",
-                str(child_reads),
-                str(child_writes),
-                self._settings(),
-            ],
+            [*WORKER, str(child_reads), str(child_writes), json.dumps(asdict(limits))],
             cwd=self._folder.name,
             env=self._environment(),
             stdin=subprocess.DEVNULL,
@@ -88,19 +79,13 @@ class Sandbox:
         try:
             self.walls = self._exchange(b"")["ok"]
         except Stopped as stop:
-            self.close()
+            self.__exit__()
             last = self.output.strip().rpartition("\n")[2]
             raise RegardError(f"regard check: the process for students' code does not start ({stop}): {last}") from None
         self._deadline = time.monotonic() + self._limits.seconds
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Leave nothing behind."""
-        self.close()
-
-    def close(self) -> None:
+    def __exit__(self, *_: object) -> None:
         """Kill whatever is left in the session and remove the folder."""
         self._kill()
         for pipe in (self._write, self._read):
@@ -182,10 +167,6 @@ class Sandbox:
             os.killpg(self._process.pid, signal.SIGKILL)
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=5)
-
-    def _settings(self) -> str:
-        limits = self._limits
-        return json.dumps({"seconds": limits.seconds, "memory": limits.megabytes << 20, "train": limits.train})
 
     def _environment(self) -> dict[str, str]:
         """Nothing of the grader's environment but what Python needs to start, and one thread for every library."""

@@ -1,5 +1,6 @@
 """A student's class as seen from the grader: built, filled and called through questions, answered in tensors."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from regard.course.wire import Message, decode, encode
 if TYPE_CHECKING:
     from regard.course.contracts import Contract, Setting
 
+Shape = tuple[int, ...]
 CLOSE = 2e-3
 RANDOM = {"op": "fill", "how": "random", "value": 0.5, "seed": 1, "outside": True}
 
@@ -52,14 +54,12 @@ class Layout:
 class Student:
     """One class, one contract, one setting; every number comes from the student's process."""
 
-    def __init__(
-        self, ask: Callable[[Message], Message], name: str, contract: "Contract", *, takes_key_size: bool = True
-    ) -> None:
+    def __init__(self, ask: Callable[[Message], Message], name: str, contract: "Contract") -> None:
         self._ask = ask
         self._name = name
         self.contract = contract
         self.setting = contract.setting
-        self.takes_key_size = takes_key_size
+        self.takes_key_size = True
         self.layout = Layout()
         self.refused: list[str] = []
         self._filling: Message = RANDOM
@@ -119,26 +119,25 @@ class Student:
 
     def read(self, answer: Answer, h: Tensor, e: Tensor) -> tuple[Tensor, Tensor]:
         """Undo the layout of an answer."""
-        value, weights = self._pair(answer)
-        wanted_value, wanted_weights = self.contract.shapes(h, e)
-        if self.layout.has_other_size:
-            wanted_value = (*wanted_value[:-1], max(value.numel() // max(torch.Size(wanted_value[:-1]).numel(), 1), 1))
-        value = _fit(value, wanted_value, is_transposed=self.layout.is_value_transposed)
-        weights = _fit(weights, wanted_weights, is_transposed=self.layout.are_weights_transposed)
-        return self.contract.canonical(value, weights)
-
-    def _pair(self, answer: Answer) -> tuple[Tensor, Tensor]:
         first, second = answer.outputs if len(answer.outputs) == 2 else (None, None)
         if first is None or second is None:
             raise Unfit("not two tensors")
-        return (second, first) if self.layout.is_swapped else (first, second)
+        value, weights = (second, first) if self.layout.is_swapped else (first, second)
+        wanted_value, wanted_weights = self.contract.shapes(h, e)
+        if self.layout.has_other_size:
+            wanted_value = (*wanted_value[:-1], max(value.numel() // max(math.prod(wanted_value[:-1]), 1), 1))
+        value = _fit(value, wanted_value, is_transposed=self.layout.is_value_transposed)
+        weights = _fit(weights, wanted_weights, is_transposed=self.layout.are_weights_transposed)
+        heads = wanted_weights[1] if len(wanted_weights) == 4 else 1
+        return value.reshape(len(e), -1, value.shape[-1]), weights.reshape(len(e), heads, -1, e.shape[1])
 
     def log_weights(self, h: Tensor, e: Tensor) -> Tensor:
         """Return log weights [N, S] of one query [H] on one sentence [S, M], alone in its batch."""
-        rows = self.setting.rows
-        queries, memory = self.contract.alone(h, e)
-        _, weights = self.attend(queries.expand(rows, -1, -1), memory.expand(rows, -1, -1))
-        return self.contract.of_first_query(weights).log()
+        asks_itself = len(self.contract.inputs) == 1
+        memory = torch.cat([h[None], e]) if asks_itself else e
+        queries = memory if asks_itself else h[None]
+        _, weights = self.attend(*(x.expand(self.setting.rows, -1, -1) for x in (queries, memory)))
+        return weights[0, :, 0, int(asks_itself) :].log()
 
     def gradient(
         self, inputs: list[Tensor], cotangents: list[Tensor]
@@ -148,7 +147,7 @@ class Student:
             self.renew()
         encoded = [[encode(tensor) for tensor in tensors] for tensors in (inputs, cotangents)]
         reply = self.ask({"op": "gradient", "inputs": encoded[0], "cotangents": encoded[1]})
-        return [decode(g) for g in reply["inputs"]], [decode(g) for g in reply["parameters"]]
+        return [decode(g) for g in reply["inputs"]], [decode(g) for g in reply["weights"]]
 
     def nudge(self, index: int, delta: Tensor) -> None:
         """Add to one of the weights."""
@@ -164,8 +163,8 @@ class Student:
         self.setting = replace(self.setting, **changes)  # type: ignore[arg-type]
 
 
-def _fit(tensor: Tensor, wanted: tuple[int, ...], *, is_transposed: bool) -> Tensor:
-    if tensor.numel() != torch.Size(wanted).numel():
+def _fit(tensor: Tensor, wanted: Shape, *, is_transposed: bool) -> Tensor:
+    if tensor.numel() != math.prod(wanted):
         raise Unfit(f"{list(tensor.shape)} where {list(wanted)} was expected")
     if is_transposed:
         tensor = tensor.squeeze()

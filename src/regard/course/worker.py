@@ -16,19 +16,17 @@ def main() -> None:
     requests, replies = (int(number) for number in sys.argv[1:3])
     limits = json.loads(sys.argv[3])
     walls = {"network": contain.cut_network()}
-    desk: Any = import_module("regard.course.desk").Desk()
     torch: Any = import_module("torch")
     torch.set_num_threads = lambda _: None  # no thread can start here
+    lesson = import_module("regard.course.lesson").Lesson() if limits["train"] else None
+    desk: Any = import_module("regard.course.desk").Desk(lesson)
     sys.path[:] = [
         path for path in sys.path if "site-packages" in path or path.startswith((sys.prefix, sys.base_prefix))
     ]
-    if limits["train"]:
-        lesson: Any = import_module("regard.course.lesson")
-        desk.teach(lesson.Lesson(), {"ours": lesson.ours, "none": lesson.none})
     for name in [] if limits["train"] else [name for name in sys.modules if name.partition(".")[0] == "regard"]:
         del sys.modules[name]  # so that importing the solution is an import, which `watch` refuses
     folder = str(Path.cwd())
-    contain.limit(memory_bytes=limits["memory"], cpu_seconds=limits["seconds"] + 5)
+    contain.limit(memory_bytes=limits["megabytes"] << 20, cpu_seconds=limits["seconds"] + 5)
     is_open = _everybody_reads(sys.prefix) and _everybody_reads(sys.base_prefix)
     if os.getuid() != 0:
         walls["user"] = True

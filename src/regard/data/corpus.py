@@ -3,7 +3,7 @@
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
@@ -66,7 +66,18 @@ class Recipe(DataConfig, ABC):
         """Make or read the corpus."""
 
 
-def load_corpus(data: DataConfig) -> Corpus:
-    """Make or read the corpus that a configuration asks for."""
+def load_corpus(data: DataConfig, *, tokens: str = "") -> Corpus:
+    """Make or read the corpus that a configuration asks for.
+
+    Gold alignments that attention between such ``tokens`` (a `tokenizer.kind`) cannot be held against are left out.
+    """
     assert isinstance(data, Recipe)
-    return data.load()
+    corpus = data.load()
+    if corpus.unit == "word" or tokens in ("", "character"):
+        return corpus
+    note = (
+        f"{corpus.name}: gold alignments link characters, so attention between tokens of kind '{tokens}' is not scored "
+        "against them; tokenizer.kind=character is."
+    )
+    splits = {name: replace(split, links=None) for name, split in corpus.splits.items()}
+    return replace(corpus, splits=splits, notes=(*corpus.notes, note))

@@ -9,6 +9,7 @@ from typing import Literal, cast
 
 from pydantic import NonNegativeInt, PositiveInt, model_validator
 
+from regard.config import Place
 from regard.data.corpus import Corpus, Recipe, Split
 from regard.data.lines import lines_of
 from regard.data.words import clean, split_words
@@ -27,23 +28,23 @@ class Files(Recipe):
     """
 
     corpus: Literal["files"] = "files"
-    pairs: str = ""
+    pairs: Place = ""
     """Training data as a file of lines source<TAB>target."""
-    source_file: str = ""
+    source_file: Place = ""
     """Training data as two files: the source sentences, one a line."""
-    target_file: str = ""
+    target_file: Place = ""
     """Training data as two files: the target sentences, one a line."""
-    validation_pairs: str = ""
+    validation_pairs: Place = ""
     """Validation data, like `pairs`."""
-    validation_source_file: str = ""
+    validation_source_file: Place = ""
     """Validation data, like `source_file`."""
-    validation_target_file: str = ""
+    validation_target_file: Place = ""
     """Validation data, like `target_file`."""
-    test_pairs: str = ""
+    test_pairs: Place = ""
     """Test data, like `pairs`."""
-    test_source_file: str = ""
+    test_source_file: Place = ""
     """Test data, like `source_file`."""
-    test_target_file: str = ""
+    test_target_file: Place = ""
     """Test data, like `target_file`."""
     validation_size: NonNegativeInt = 0
     """Source sentences to validate on, if no validation data are given; 0 for 5 %, but no more than 1,000."""

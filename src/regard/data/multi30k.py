@@ -18,9 +18,10 @@ from pydantic import model_validator
 from rich.console import Console
 from rich.progress import Progress
 
+from regard.config import Place
 from regard.data.corpus import Corpus, Recipe, Split
-from regard.data.tokenizers import write_atomically
 from regard.data.words import clean
+from regard.disk import write_atomically
 from regard.errors import RegardError
 
 Language = Literal["de", "en", "fr", "cs"]
@@ -65,7 +66,7 @@ class Multi30k(Recipe):
     """Language to translate from."""
     target: Language = "en"
     """Language to translate into."""
-    directory: str = ""
+    directory: Place = ""
     """Where the .gz files are; without it REGARD_DATA and the user's cache are searched."""
 
     @model_validator(mode="after")
@@ -134,7 +135,7 @@ def folders(directory: str = "") -> list[Path]:
     """Return the directories to search, in order; the last is the cache."""
     places = []
     if directory:
-        configured = Path(directory).expanduser()
+        configured = Path(directory)
         if not configured.is_dir():
             raise RegardError(f"data.directory: got '{directory}', which is not a directory.")
         places += [configured]

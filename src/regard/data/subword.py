@@ -12,9 +12,10 @@ from typing import Any, ClassVar, Self
 import sentencepiece
 
 from regard.config import TokenizerConfig
-from regard.data.tokenizers import UNKNOWN, Tokenizer, normal, write_atomically
+from regard.data.tokenizers import UNKNOWN, Tokenizer, normal
 from regard.data.vocabulary import BOS, EOS, PAD, SPECIALS, UNK
 from regard.data.words import BOUNDARY
+from regard.disk import write_atomically
 from regard.errors import RegardError
 
 _RESERVED = "▅"  # sentencepiece learns nothing from a line that has it

@@ -1,7 +1,6 @@
 """Tokenizers: text to tokens to numbers and back. Words and characters are here, subwords in `subword`."""
 
 import json
-import os
 import unicodedata
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -14,6 +13,7 @@ from typing import ClassVar, Self
 from regard.config import TokenizerConfig
 from regard.data.vocabulary import BOS, EOS, PAD, UNK, Vocabulary
 from regard.data.words import join_words, split_words
+from regard.disk import write_atomically
 from regard.errors import RegardError
 from regard.parts import TOKENIZERS
 
@@ -25,16 +25,6 @@ def normal(text: str, *, lowercase: bool) -> str:
     """Return text in NFC, so that é is é however it was typed, and in lower case if asked."""
     text = unicodedata.normalize("NFC", text)
     return unicodedata.normalize("NFC", text.lower()) if lowercase else text
-
-
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all."""
-    partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
-    try:
-        partial.write_bytes(content)
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 class Tokenizer(ABC):

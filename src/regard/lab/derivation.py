@@ -53,13 +53,8 @@ class Exercise:
         return {"name": self.name, "title": self.title, "task": plain(self.task), "given": given, "steps": steps}
 
 
-def given(symbol: str, value: Tensor) -> Step:
-    """State what a symbol is."""
-    return Step(symbol, "", value.tolist())
-
-
-def step(symbol: str, formula: str, value: Tensor) -> Step:
-    """State what a symbol is and why."""
+def step(symbol: str, value: Tensor, formula: str = "") -> Step:
+    """State what a symbol is, and why if it is not given."""
     return Step(symbol, formula, value.tolist())
 
 

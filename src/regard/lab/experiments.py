@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -19,13 +19,9 @@ SCALES = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
-    """``m`` keys of size ``d``; queries of length ``c``; lengths of noisy keys ~ N(1, variance ``beta``)."""
+class Settings(Noise):
+    """A setting within the bounds of the closed forms, how often lengths are drawn, and from which seed."""
 
-    m: int = 8
-    d: int = 16
-    c: float = 20.0
-    beta: float = 0.1
     resamplings: int = 10_000
     seed: int = 1
 
@@ -33,18 +29,13 @@ class Settings:
         """Refuse what has no closed form."""
         problems = {
             "m": (self.m, 3 <= self.m <= self.d, f"3 to d = {self.d}: orthogonal keys need as many dimensions"),
-            "c": (self.c, self.c > 0, "a number > 0"),
-            "beta": (self.beta, self.beta > 0, "a variance > 0"),
+            "c": (self.c, 0 < self.c <= 1000, "a number > 0, at most 1000"),
+            "beta": (self.beta, 0 < self.beta <= 100, "a variance > 0, at most 100"),
             "resamplings": (self.resamplings, self.resamplings >= 100, "an integer >= 100"),
         }
         for name, (got, is_good, wanted) in problems.items():
             if not is_good:
                 raise RegardError(f"lab {name}: got {got:g}, want {wanted}.")
-
-    @property
-    def noise(self) -> Noise:
-        """The part that the noisy experiments share."""
-        return Noise(m=self.m, d=self.d, beta=self.beta, c=self.c)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +66,8 @@ class Experiment:
 
     def to_json(self) -> dict[str, Any]:
         """Return everything but the picture."""
-        settings = {name: getattr(self.settings, name) for name in Settings.__dataclass_fields__}
-        rows = [{name: getattr(row, name) for name in Row.__dataclass_fields__} for row in self.rows]
-        return {"name": self.name, "settings": settings, "rows": rows, "shows": list(self.sentences)}
+        rows = [asdict(row) for row in self.rows]
+        return {"name": self.name, "settings": asdict(self.settings), "rows": rows, "shows": list(self.sentences)}
 
 
 def copy_error(*, m: int, d: int, c: float) -> float:
@@ -118,9 +108,8 @@ def copy(settings: Settings) -> Experiment:
         "Ten times as many keys cost only sqrt(d) ln 10 more; four times the size d doubles the c that is needed, "
         "which is what the factor 1 / sqrt(d) does.",
     )
-    return Experiment(
-        "copy", settings, rows, sentences, partial(figures.copy, settings.noise, measure, copy_error, copy_scale)
-    )
+    draw = partial(figures.copy, settings, measure, copy_error, copy_scale)
+    return Experiment("copy", settings, rows, sentences, draw)
 
 
 def average(settings: Settings) -> Experiment:
@@ -142,18 +131,18 @@ def average(settings: Settings) -> Experiment:
         f"other {m - 2} values: far from an average of two.",
         f"An error of 1 % needs c = sqrt(d) ln(99 (m - 2) / 2) = {needed:.2f}; the limit is approached, never reached.",
     )
-    return Experiment(
-        "average", settings, rows, sentences, partial(figures.average, settings.noise, measure, average_error)
-    )
+    return Experiment("average", settings, rows, sentences, partial(figures.average, settings, measure, average_error))
 
 
 def noisy(settings: Settings) -> Experiment:
     """Give the keys random lengths: one query swings between the two values."""
-    draws = resample(settings.noise, settings.resamplings, settings.seed)
-    rows = [_mean_square(settings, draws)]
+    draws = resample(settings, settings.resamplings, settings.seed)
+    squares = draws["lambda"] ** 2
+    error = float(squares.std()) / math.sqrt(len(squares))
+    rows = [Row("E[lambda^2]", float(squares.mean()), 1 + settings.beta, error)]
     for query, label in (("clean", "q = c (mu_a + mu_b)"), ("noisy", "q = c (k_a + k_b)")):
         name = f"one {query}"
-        rows += _rows(f"weight of v_a, {label}", draws[name], CLOSED_FORMS[name](settings.noise))
+        rows += _rows(f"weight of v_a, {label}", draws[name], CLOSED_FORMS[name](settings))
     sentences = (
         f"With lengths ~ N(1, {settings.beta:g}) one query no longer averages: the weight of v_a has a spread of "
         f"{rows[2].measured:.3f} around {rows[1].measured:.3f}, and a single draw may lie anywhere from v_b to v_a.",
@@ -167,10 +156,10 @@ def noisy(settings: Settings) -> Experiment:
 
 def heads(settings: Settings) -> Experiment:
     """Ask for each key with a query of its own and average the answers: the spread collapses."""
-    draws = resample(settings.noise, settings.resamplings, settings.seed)
+    draws = resample(settings, settings.resamplings, settings.seed)
     rows: list[Row] = []
     for query, label in (("clean", "q_1 = c mu_a, q_2 = c mu_b"), ("noisy", "q_1 = c k_a, q_2 = c k_b")):
-        one, two = (CLOSED_FORMS[f"{number} {query}"](settings.noise) for number in ("one", "two"))
+        one, two = (CLOSED_FORMS[f"{number} {query}"](settings) for number in ("one", "two"))
         rows += _rows(f"weight of v_a, {label}", draws[f"two {query}"], two)
         ratio, error = spread_ratio(draws[f"one {query}"], draws[f"two {query}"])
         rows.append(Row(f"spread of one query : spread of two heads ({query})", ratio, one.spread / two.spread, error))
@@ -187,12 +176,7 @@ def heads(settings: Settings) -> Experiment:
     return Experiment("heads", settings, tuple(rows), sentences, partial(_noise_figure, settings, draws))
 
 
-EXPERIMENTS: dict[str, Callable[[Settings], Experiment]] = {
-    "copy": copy,
-    "average": average,
-    "noisy": noisy,
-    "heads": heads,
-}
+EXPERIMENTS: dict[str, Callable[[Settings], Experiment]] = {run.__name__: run for run in (copy, average, noisy, heads)}
 
 
 def _measure(*, keys_asked: int, m: int, d: int, c: float, seed: int) -> float:
@@ -225,13 +209,8 @@ def _rows(what: str, sample: Any, exact: Moments) -> list[Row]:
     ]
 
 
-def _mean_square(settings: Settings, draws: dict[str, Any]) -> Row:
-    squares = draws["lambda"] ** 2
-    return Row("E[lambda^2]", float(squares.mean()), 1 + settings.beta, float(squares.std()) / math.sqrt(len(squares)))
-
-
 def _noise_figure(settings: Settings, draws: dict[str, Any]) -> Figure:
-    count, seed, noise = min(settings.resamplings, 2000), settings.seed, settings.noise
-    by_beta = {beta: spreads(replace(noise, beta=beta), count, seed) for beta in BETAS}
-    by_scale = {c: spreads(replace(noise, c=c), count, seed) for c in SCALES}
-    return figures.noise(noise, draws, by_beta=by_beta, by_scale=by_scale)
+    count, seed = min(settings.resamplings, 2000), settings.seed
+    by_beta = {beta: spreads(replace(settings, beta=beta), count, seed) for beta in BETAS}
+    by_scale = {c: spreads(replace(settings, c=c), count, seed) for c in SCALES}
+    return figures.noise(settings, draws, by_beta=by_beta, by_scale=by_scale)

@@ -67,10 +67,9 @@ def two_heads(noise: Noise, query: Query) -> Moments:
 
 
 CLOSED_FORMS: dict[str, Callable[[Noise], Moments]] = {
-    "one clean": partial(one_query, query="clean"),
-    "one noisy": partial(one_query, query="noisy"),
-    "two clean": partial(two_heads, query="clean"),
-    "two noisy": partial(two_heads, query="noisy"),
+    f"{number} {query}": partial(moments, query=query)
+    for number, moments in (("one", one_query), ("two", two_heads))
+    for query in ("clean", "noisy")
 }
 
 
@@ -85,19 +84,23 @@ def resample(noise: Noise, count: int, seed: int) -> dict[str, Array]:
     generator = torch.Generator().manual_seed(seed)
     lengths = 1 + math.sqrt(noise.beta) * torch.randn(count, noise.m, generator=generator, dtype=torch.float64)
     mu = torch.eye(noise.m, noise.d, dtype=torch.float64)
-    keys = lengths[:, :, None] * mu
+
+    def weight(direction: Tensor, lengths: Tensor) -> Tensor:
+        keys = lengths[:, None] * mu
+        return attend(noise.c * direction, keys, keys)[1][0]
 
     def weights(directions: Tensor) -> Array:
-        return torch.func.vmap(attend)(noise.c * directions, keys, keys)[1][:, 0].numpy()
+        at_a_time = max(1, 10**7 // (noise.m * noise.d))
+        return torch.func.vmap(weight, chunk_size=at_a_time)(directions.expand(count, -1), lengths).numpy()
 
-    clean_a, clean_b = mu[0].expand(count, -1), mu[1].expand(count, -1)
+    a, b, noisy_a, noisy_b = mu[0], mu[1], lengths[:, :1] * mu[0], lengths[:, 1:2] * mu[1]
     return {
         "lambda": lengths[:, 0].numpy(),
-        "one clean": weights(clean_a + clean_b),
-        "one noisy": weights(keys[:, 0] + keys[:, 1]),
-        "two clean": (weights(clean_a) + weights(clean_b)) / 2,
-        "two noisy": (weights(keys[:, 0]) + weights(keys[:, 1])) / 2,
-        "two difference": (weights(clean_a + clean_b) + weights(clean_a - clean_b)) / 2,
+        "one clean": weights(a + b),
+        "one noisy": weights(noisy_a + noisy_b),
+        "two clean": (weights(a) + weights(b)) / 2,
+        "two noisy": (weights(noisy_a) + weights(noisy_b)) / 2,
+        "two difference": (weights(a + b) + weights(a - b)) / 2,
     }
 
 

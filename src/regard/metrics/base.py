@@ -18,6 +18,8 @@ from regard.metrics.signature import Signature
 from regard.metrics.significance import bootstrap_interval
 from regard.types import Float, Int
 
+UNDEFINED = "–"
+"""What a table shows where there is no number."""
 Unit = Literal["%", "nats", ""]
 Values = TypeVarTuple("Values")
 Numbers = Sequence[int | float]
@@ -44,6 +46,21 @@ class Score:
         interval = f" [{self.interval[0]:.2f}, {self.interval[1]:.2f}]" if self.interval else ""
         return f"{self.name} {value}{interval} {self.signature}"
 
+    @property
+    def number(self) -> str:
+        """The value in a table: two decimals, or a dash where it is undefined."""
+        return UNDEFINED if math.isnan(self.value) else f"{self.value:.2f}"
+
+    @property
+    def range(self) -> str:
+        """The interval in a table, or a dash where there is none."""
+        return "{:.2f} to {:.2f}".format(*self.interval) if self.interval else UNDEFINED
+
+    def cells(self) -> list[str]:
+        """Return a row of a table: name, value, interval and signature."""
+        value = self.number if self.number == UNDEFINED else f"{self.number} {self.unit}".rstrip()
+        return [self.name, value, self.range, self.signature]
+
     def to_json(self) -> dict[str, Any]:
         """Return plain values; null stands for an undefined score."""
         return asdict(self) | {"value": None if math.isnan(self.value) else self.value}
@@ -66,6 +83,13 @@ class Metric(ABC, Generic[*Values]):
     """Names of the columns that `statistics` is given, in their order."""
     depends_on_tokens: ClassVar[bool] = False
     """Whether the value depends on how a model cuts text into tokens: its vocabulary then belongs to the signature."""
+    family: ClassVar[str] = ""
+    """What other metrics measure too, in another way: forms of one family never stand in one table."""
+
+    @classmethod
+    def depends_on_search(cls) -> bool:
+        """Whether translations are judged, not how the model reads the references: the search is in the signature."""
+        return any(column.startswith("hypothesis") for column in cls.takes)
 
     @abstractmethod
     def segment(self, *values: *Values) -> Numbers:
@@ -78,6 +102,10 @@ class Metric(ABC, Generic[*Values]):
     def signature(self) -> Signature:
         """Say how the value is computed."""
         return Signature.of(metric=self.name)
+
+    def each(self, statistics: Float[np.ndarray, "segments k"]) -> Float[np.ndarray, " segments"]:
+        """Return the value of every segment by itself."""
+        return self.aggregate(statistics)
 
     def statistics(self, *columns: Sequence[Any]) -> Float[np.ndarray, "segments k"]:
         """Return the statistics of every segment."""
@@ -97,11 +125,12 @@ class Metric(ABC, Generic[*Values]):
     ) -> Score:
         """Score a corpus, or any of its rows; with a generator also the interval.
 
-        The context says what was scored: ``split``, ``corpus``, ``search``, ``seed`` and so on, and under ``tokens``
-        the vocabulary, which the signature of a metric that does not depend on it leaves out.
+        The context says what was scored: ``split``, ``corpus``, ``seed`` and so on; ``tokens``, the vocabulary, and
+        ``search`` are left out of the signature of a metric that does not depend on them.
         """
         self._check_count(len(statistics))
-        told = (context or Signature()).without(*(() if self.depends_on_tokens else ("tokens",)))
+        matters = {"tokens": self.depends_on_tokens, "search": self.depends_on_search()}
+        told = (context or Signature()).without(*(key for key, does in matters.items() if not does))
         return Score(
             name=self.name,
             value=float(self.aggregate(statistics.sum(0, keepdims=True))[0]),
@@ -118,11 +147,12 @@ class Metric(ABC, Generic[*Values]):
         rows: Mapping[str, Int[np.ndarray, " rows"]],
         *,
         context: Signature | None = None,
+        generator: np.random.Generator | None = None,
     ) -> dict[str, Score]:
         """Score each of `buckets` that has segments; its label goes into the signature under ``bucket``."""
         context = context or Signature()
         return {
-            label: self.score(statistics[chosen], context=context + Signature.of(bucket=label))
+            label: self.score(statistics[chosen], context=context + Signature.of(bucket=label), generator=generator)
             for label, chosen in rows.items()
             if len(chosen)
         }

@@ -1,34 +1,52 @@
 """BLEU in three forms. Only the same form compares, so each has its name and its signature."""
 
+from copy import copy
+
+import numpy as np
 from sacrebleu.metrics.bleu import BLEU
 
 from regard.data.words import split_words
 from regard.metrics.base import Numbers
-from regard.metrics.sacre import Sacre
+from regard.metrics.sacre import Sacre, scores
 from regard.metrics.signature import Signature
+from regard.types import Float
 
 
-class Bleu(Sacre):
+class OfNgrams(Sacre):
+    """A form of BLEU."""
+
+    higher_is_better = True
+    family = "bleu"
+
+    def __init__(self, scorer: BLEU) -> None:
+        super().__init__(scorer)
+        self._of_sentences = copy(scorer)
+        self._of_sentences.effective_order = True
+
+    def each(self, statistics: Float[np.ndarray, "segments k"]) -> Float[np.ndarray, " segments"]:
+        """Score every sentence up to the longest n-gram it has: one of two words has no trigram to miss."""
+        return scores(self._of_sentences, statistics)
+
+
+class Bleu(OfNgrams):
     """BLEU as sacrebleu reports it: cased, tokenised with 13a."""
 
     name = "bleu"
-    higher_is_better = True
 
     def __init__(self) -> None:
         super().__init__(BLEU(tokenize="13a"))
 
 
-class BleuLowercase(Sacre):
+class BleuLowercase(OfNgrams):
     """BLEU of lower-cased text, tokenised with 13a."""
 
     name = "bleu_lc"
-    higher_is_better = True
 
     def __init__(self) -> None:
         super().__init__(BLEU(tokenize="13a", lowercase=True))
 
 
-class BleuTokenised(Sacre):
+class BleuTokenised(OfNgrams):
     """BLEU of lower-cased words without smoothing, the score of older course material.
 
     The library of that time counted n-grams of ready-made tokens, up to four, and gave 0 when an order had no match.
@@ -36,7 +54,6 @@ class BleuTokenised(Sacre):
     """
 
     name = "bleu_tok_lc"
-    higher_is_better = True
 
     def __init__(self) -> None:
         super().__init__(BLEU(tokenize="none", lowercase=True, smooth_method="none"))

@@ -25,8 +25,13 @@ class Sacre(Metric[str, str]):
 
     def aggregate(self, sums: Float[np.ndarray, "rows k"]) -> Float[np.ndarray, " rows"]:
         """Return sacrebleu's score of each row."""
-        return np.array([self._scorer._compute_score_from_stats(row).score for row in sums.tolist()])
+        return scores(self._scorer, sums)
 
     def signature(self) -> Signature:
         """Return sacrebleu's signature after the metric's name."""
         return super().signature() + Signature.parse(self._scorer.get_signature().format())
+
+
+def scores(scorer: sacrebleu.metrics.base.Metric, rows: Float[np.ndarray, "rows k"]) -> Float[np.ndarray, " rows"]:
+    """Return what a scorer of sacrebleu makes of each row of statistics."""
+    return np.array([scorer._compute_score_from_stats(row).score for row in rows.tolist()])

@@ -5,10 +5,16 @@ from dataclasses import dataclass
 
 from regard.errors import RegardError
 
-MAY_DIFFER = frozenset({"run", "search", "seed", "regard"})
+MAY_DIFFER = frozenset({"run", "ensemble", "search", "seed", "regard"})
 """What a table compares. Scores that differ in any other key do not belong into one table."""
 
-_MEANINGS = {"case": "letter case", "tok": "tokenisation", "tokens": "vocabulary", "version": "version of sacrebleu"}
+_MEANINGS = {
+    "case": "letter case",
+    "tok": "tokenisation",
+    "tokens": "vocabulary",
+    "version": "version of sacrebleu",
+    "smooth": "smoothing",
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from regard.data.corpus import Corpus, Links
+from regard.disk import telling
 from regard.evaluate import Evaluation
 from regard.pictures.diagram import Diagram, draw_attention
-from regard.pictures.files import save
+from regard.pictures.files import render
 from regard.translate import Translation
 
 EXAMPLES = 8
@@ -25,7 +27,15 @@ def diagram_of(
 
 def save_examples(evaluation: Evaluation, corpus: Corpus, folder: Path, *, count: int = EXAMPLES) -> Iterator[Path]:
     """Draw translations of a split, short to long; gold links are outlined where the translation is the reference."""
-    folder.mkdir(exist_ok=True)
+    with telling(folder), TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as making:
+        for path in _draw(evaluation, corpus, Path(making), count):
+            yield folder / path.name
+        folder.mkdir(exist_ok=True)  # a folder that is there has all of its diagrams
+        for path in Path(making).iterdir():
+            path.replace(folder / path.name)
+
+
+def _draw(evaluation: Evaluation, corpus: Corpus, folder: Path, count: int) -> Iterator[Path]:
     split = corpus[evaluation.split]
     for row in _choose(evaluation.translations, count):
         translation, reference = evaluation.translations[row], split.targets[row]
@@ -37,7 +47,7 @@ def save_examples(evaluation: Evaluation, corpus: Corpus, folder: Path, *, count
             reference="" if is_right else reference,
         )
         path = folder / f"{evaluation.split}-{row + 1:04d}.png"
-        save(draw_attention(diagram), path)
+        path.write_bytes(render(draw_attention(diagram), "png"))
         yield path
 
 

@@ -30,10 +30,10 @@ def save(figure: Figure, path: Path) -> None:
     write(path, render(figure, kind))
 
 
-def render(figure: Figure, kind: str) -> bytes:
+def render(figure: Figure, kind: str, *, dpi: float = _DPI) -> bytes:
     """Return the bytes of a figure as ``png``, ``svg`` or ``pdf``."""
     out = BytesIO()
-    dpi = min(_DPI, _LARGEST / max(figure.get_size_inches()))
+    dpi = min(dpi, _LARGEST / max(figure.get_size_inches()))
     with rc_context(_SETTINGS):
         figure.savefig(out, format=kind, dpi=dpi, metadata=_METADATA[kind])
     return out.getvalue()
@@ -47,4 +47,4 @@ def write(path: Path, content: bytes) -> None:
         partial.replace(path)
     except OSError as error:
         partial.unlink(missing_ok=True)
-        raise RegardError(f"{path}: cannot write the picture ({error.strerror}); choose another place.") from error
+        raise RegardError(f"{path}: cannot be written ({error.strerror}); choose another place.") from error

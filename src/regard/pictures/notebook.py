@@ -1,9 +1,13 @@
 """How a notebook shows a translation, a run and a comparison."""
 
+from collections.abc import Mapping
 from html import escape
+from typing import Any
 
-from regard.compare import Comparison, table_rows
+from regard.compare import Comparison, tables
 from regard.metrics.base import Score
+from regard.metrics.signature import Signature
+from regard.metrics.tables import share_out
 from regard.pictures.comparison import draw_learning
 from regard.pictures.examples import diagram_of
 from regard.pictures.html import attention_assets, attention_fragment, figure_to_html, table
@@ -30,7 +34,7 @@ def run_html(run: Run) -> str:
         f"<p><b>{escape(str(run.path))}</b>: {escape(what)}, seed {config.train.seed}, {escape(about['status'])}</p>\n"
     )
     for evaluation in run.evaluations().values():
-        html += table(SCORES, [score_row(Score.from_json(score)) for score in evaluation["scores"].values()])
+        html += score_tables(evaluation)
     if run.epochs():
         html += figure_to_html(draw_learning({run.path.name: [run]}), description="learning curves")
     return html
@@ -38,13 +42,22 @@ def run_html(run: Run) -> str:
 
 def comparison_html(comparison: Comparison) -> str:
     """Return the table, the verdict and the learning curves."""
-    head, *cells = table_rows(comparison)
     verdict = "".join(f"<li>{escape(line)}</li>" for line in comparison.verdict())
     curves = draw_learning({group.label: group.runs for group in comparison.groups})
-    return f"<ul>{verdict}</ul>\n{table(head, cells)}{figure_to_html(curves, description='learning curves')}"
+    return f"<ul>{verdict}</ul>\n{comparison_tables(comparison)}{figure_to_html(curves, description='learning curves')}"
 
 
-def score_row(score: Score) -> list[str]:
-    """Return the cells of a score under `SCORES`."""
-    interval = "{:.2f} to {:.2f}".format(*score.interval) if score.interval else ""
-    return [score.name, f"{score.value:.2f} {score.unit}".rstrip(), interval, score.signature]
+def comparison_tables(found: Comparison) -> str:
+    """Return the tables of a comparison, each after the reason why it stands apart."""
+    return "".join(_titled(why, table(head, cells)) for why, (head, *cells) in tables(found))
+
+
+def score_tables(evaluation: Mapping[str, Any]) -> str:
+    """Return all scores of a stored evaluation; those that do not compare with the rest apart, and why."""
+    scores = {name: Score.from_json(score) for name, score in evaluation["scores"].items()}
+    shared = share_out({name: Signature.parse(score.signature) for name, score in scores.items()})
+    return "".join(_titled(why, table(SCORES, [scores[name].cells() for name in names])) for why, names in shared)
+
+
+def _titled(title: str, html: str) -> str:
+    return (f"<p>{escape(title)}</p>\n" if title else "") + f'<div class="scroll">{html}</div>\n'

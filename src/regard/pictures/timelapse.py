@@ -1,14 +1,39 @@
 """One sentence through the epochs as an animated GIF; as a still, ``draw_side_by_side`` shows the same diagrams."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 from PIL import Image
 
 from regard.errors import RegardError
 from regard.pictures.diagram import Diagram, draw_attention
 from regard.pictures.files import render, write
+from regard.run import Run
+
+
+def epochs_of(run: Run, number: int = 1) -> list[Diagram]:
+    """Return a validation sentence that training watched, counted from 1 (short, middling, long), after each epoch."""
+    seen = run.attention()
+    if not seen:
+        raise RegardError(
+            f"{run.path}: has no attention.jsonl, which trainings with attention write; train it with this regard."
+        )
+    if not 1 <= number <= len(seen[0]["sentences"]):
+        raise RegardError(f"sentence: got {number}, want 1 to {len(seen[0]['sentences'])}, which training watched.")
+    return [_diagram(epoch["sentences"][number - 1], f"epoch {epoch['epoch']}") for epoch in seen]
+
+
+def _diagram(sentence: Mapping[str, Any], title: str) -> Diagram:
+    links = None if sentence["links"] is None else frozenset((s, t) for s, t in sentence["links"])
+    return Diagram(sentence["source"], sentence["target"], sentence["weights"], links, title=title)
+
+
+def stills(diagrams: Sequence[Diagram], count: int = 6) -> list[Diagram]:
+    """Choose so many diagrams, evenly, the first and the last among them."""
+    last = len(diagrams) - 1
+    return [diagrams[i] for i in dict.fromkeys(round(last * k / (count - 1)) for k in range(count))]
 
 
 def save_timelapse(diagrams: Sequence[Diagram], path: Path, *, seconds_per_frame: float = 0.7) -> None:
@@ -17,16 +42,19 @@ def save_timelapse(diagrams: Sequence[Diagram], path: Path, *, seconds_per_frame
         raise RegardError(
             f"time-lapse: got {len(diagrams)} diagrams and '{path.name}', want at least one and a .gif name."
         )
-    frames = [Image.open(BytesIO(render(draw_attention(each), "png"))).convert("RGB") for each in diagrams]
-    size = (max(frame.width for frame in frames), max(frame.height for frame in frames))
-    first, *rest = (_pad(frame, size) for frame in frames)
+    frames = [Image.open(BytesIO(render(draw_attention(each), "png", dpi=100))).convert("RGB") for each in diagrams]
+    first, *rest = _alike(frames)
     duration = [round(1000 * seconds_per_frame)] * len(rest) + [3000]
     out = BytesIO()
     first.save(out, "GIF", save_all=True, append_images=rest, duration=duration, loop=0)
     write(path, out.getvalue())
 
 
-def _pad(frame: Image.Image, size: tuple[int, int]) -> Image.Image:
-    canvas = Image.new("RGB", size, "white")
-    canvas.paste(frame)
-    return canvas.quantize(256, dither=Image.Dither.NONE)
+def _alike(frames: list[Image.Image]) -> list[Image.Image]:
+    """Give all frames one size and one palette: only what changes is stored, and no colour flickers."""
+    width, height = max(frame.width for frame in frames), max(frame.height for frame in frames)
+    sheet = Image.new("RGB", (width, height * len(frames)), "white")
+    for number, frame in enumerate(frames):
+        sheet.paste(frame, (0, number * height))
+    reduced = sheet.quantize(128, dither=Image.Dither.NONE)
+    return [reduced.crop((0, number * height, width, (number + 1) * height)) for number in range(len(frames))]

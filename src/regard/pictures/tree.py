@@ -18,7 +18,7 @@ ROW, GAP, MARGIN, PAD = 0.44, 0.48, 0.15, 0.06  # inches
 WORD, SMALL, LARGE = 10.0, 7.5, 12.0  # points
 LONGEST = 24  # letters of a token
 START = -1
-KEY = "under a word: its probability · log-probability of the path.  Orange: the winner.  Dashed grey: thrown away."
+KEY = "under a word: probability · log-probability of the path.  Thick orange: the winner.  Dashed grey: thrown away."
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,21 +1,23 @@
 """A run or a comparison as one HTML file to send: no network, good on a phone and on paper."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from html import escape
 from importlib.resources import files
 from typing import Any
 
+from matplotlib.figure import Figure
+
 import regard
-from regard.compare import Comparison, compare_runs, pair_rows, table_rows
+from regard.compare import Comparison, compare_runs, pair_rows
 from regard.data.corpus import Corpus, load_corpus
-from regard.metrics.base import Score
-from regard.pictures.comparison import draw_by_length, draw_learning
+from regard.errors import RegardError
+from regard.pictures.comparison import draw_by_beam, draw_by_length, draw_entropy, draw_learning
 from regard.pictures.curves import draw_curves
 from regard.pictures.diagram import Diagram
 from regard.pictures.examples import diagram_of
 from regard.pictures.html import attention_assets, attention_fragment, figure_to_html, page, table
-from regard.pictures.notebook import SCORES, score_row
+from regard.pictures.notebook import comparison_tables, score_tables
 from regard.report.sentences import by_frequency, choose, differing
 from regard.run import Run
 from regard.search.strategy import Strategy
@@ -28,15 +30,17 @@ Row = Mapping[str, Any]
 def report(runs: Iterable[Run], *, title: str, split: str, strategy: Strategy, metric: str | None = None) -> str:
     """Return the page of finished and evaluated runs; diagrams are of the first seed of each group."""
     found = compare_runs(runs, evaluation=f"{split}-{strategy}", metric=metric)
-    corpus = load_corpus(found.groups[0].runs[0].config.data)
+    config = found.groups[0].runs[0].config
+    corpus = load_corpus(config.data, tokens=config.tokenizer.kind)
     pens = {group.label: _Pen(group.runs[0], corpus, split, strategy) for group in found.groups}
+    groups = {group.label: group.runs for group in found.groups}
     sections = {
         "Verdict": _verdict(found),
         "Results": _results(found),
-        "Learning curves": figure_to_html(
-            draw_learning({group.label: group.runs for group in found.groups}), description="losses by epoch"
-        ),
+        "Learning curves": _scrolling(figure_to_html(draw_learning(groups), description="losses by epoch")),
+        "Entropy of attention": _if_known(lambda: draw_entropy(groups), description="entropy by epoch"),
         "By length of the source": figure_to_html(draw_by_length(found), description="score by source length"),
+        "By beam width": _if_known(lambda: draw_by_beam(found), description="score by beam width"),
         "By frequency of the word": _by_frequency(found, corpus),
         "Where the models differ most": _differing(found, pens),
         "Sentences": _examples(found, pens),
@@ -48,6 +52,13 @@ def report(runs: Iterable[Run], *, title: str, split: str, strategy: Strategy, m
     head = files("regard.report").joinpath("report.css").read_text(encoding="utf-8")
     heading = f"<h1>{escape(title)}</h1>\n<p>{escape(_about(found))}</p>\n"
     return page(f"<main>\n{heading}{body}</main>\n", title=title, head=f"<style>\n{head}</style>\n{attention_assets()}")
+
+
+def _if_known(draw: Callable[[], Figure], *, description: str) -> str:
+    try:
+        return figure_to_html(draw(), description=description)
+    except RegardError:  # no attention, or one beam width only
+        return ""
 
 
 class _Pen:
@@ -88,8 +99,7 @@ def _verdict(found: Comparison) -> str:
 
 
 def _results(found: Comparison) -> str:
-    head, *rows = table_rows(found)
-    html = _scrolling(table(head, rows))
+    html = comparison_tables(found)
     if found.pairs:
         pair_head, *pairs = pair_rows(found)
         html += f"<p>{escape(found.metric)}: <code>{escape(found.signature)}</code></p>\n"
@@ -153,8 +163,7 @@ def _signatures(found: Comparison) -> str:
     html = ""
     for group in found.groups:
         for run, evaluation in zip(group.runs, group.evaluations, strict=True):
-            rows = [score_row(Score.from_json(score)) for score in evaluation["scores"].values()]
-            html += _folded(f"{group.label}, seed {run.config.train.seed}", _scrolling(table(SCORES, rows)))
+            html += _folded(f"{group.label}, seed {run.config.train.seed}", score_tables(evaluation))
     return html
 
 

@@ -57,8 +57,18 @@ class Ensemble(Generic[E]):
         if len(set(sizes)) > 1:
             got = " and ".join(map(str, sizes))
             raise RegardError(f"ensemble: got vocabularies of {got} words, want the same vocabulary in every run.")
-        log_probs = torch.stack([step.log_probs for step in steps]).logsumexp(dim=0) - math.log(len(steps))
-        weights = [step.weights for step in steps]
-        is_alike = all(other.shape == weights[0].shape for other in weights)
-        mean = torch.stack(weights).mean(dim=0) if is_alike else weights[0]
-        return Step(log_probs, mean, tuple(step.state for step in steps))
+        log_probs = mean_log_probs([step.log_probs for step in steps])
+        return Step(log_probs, mean_weights([step.weights for step in steps]), tuple(step.state for step in steps))
+
+
+def mean_log_probs(log_probs: Sequence[Float[Tensor, "*shape"]]) -> Float[Tensor, "*shape"]:
+    """Return the logarithm of the mean of probabilities."""
+    if len(log_probs) == 1:
+        return log_probs[0]
+    return torch.stack(list(log_probs)).logsumexp(dim=0) - math.log(len(log_probs))
+
+
+def mean_weights(weights: Sequence[Tensor]) -> Tensor:
+    """Return the mean attention, or the first one's where the numbers of heads differ."""
+    is_alike = all(other.shape == weights[0].shape for other in weights)
+    return torch.stack(list(weights)).mean(dim=0) if is_alike else weights[0]

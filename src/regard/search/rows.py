@@ -10,7 +10,7 @@ from typing import Generic
 
 import torch
 
-from regard.data.vocabulary import BOS, PAD
+from regard.data.vocabulary import BOS, EOS, PAD, SPECIALS
 from regard.errors import RegardError
 from regard.search.rules import NEVER, Rules, forbid_end, force, pad
 from regard.search.stepper import E, State, Step, Stepper, select
@@ -33,15 +33,12 @@ class Rows(Generic[E]):
     place: Int[Tensor, " R"]
     row: Int[Tensor, " P"]
     """The row of each place; 0 for a place that has none."""
+    length: int
+    """Length of the hypotheses after the next token."""
     seen: Int[Tensor, "R L"]
-    """BOS and the tokens so far."""
+    """BOS and the tokens so far, or the last token alone where no constraint asks for more."""
     state: State
     source: E
-
-    @property
-    def length(self) -> int:
-        """Length of the hypotheses after the next token."""
-        return self.seen.shape[1]
 
 
 class Expander(Generic[E]):
@@ -63,7 +60,7 @@ class Expander(Generic[E]):
         self.width = width
         self.constraints = rules.constraints
         self.sentences, self.device = source.is_token.shape[0], source.is_token.device
-        self.prefix = pad(prefix or [()] * self.sentences, self.device)
+        self.prefix = pad(_words_only(prefix or [()] * self.sentences), self.device)
         assert self.prefix.shape[0] == self.sentences
         source_lengths = source.is_token.sum(dim=1)
         begun = (self.prefix != PAD).sum(dim=1)
@@ -77,7 +74,7 @@ class Expander(Generic[E]):
         place = torch.arange(self.sentences, device=self.device) * self.width
         source = self.source.select(place // self.width)
         seen = torch.full_like(place, BOS)[:, None]
-        return Rows(place, self._inverse(place), seen, self.model.start(source), source)
+        return Rows(place, self._inverse(place), 1, seen, self.model.start(source), source)
 
     def step(self, rows: Rows[E], watch: Watch | None = None) -> Step:
         """Ask the model, and set the log-probability of what is not allowed to -inf."""
@@ -116,11 +113,13 @@ class Expander(Generic[E]):
         """Let every place continue the hypothesis of its parent with a token."""
         place = self._places(is_alive, rows.place)
         origin = rows.row[parent[place]]
-        seen = torch.cat((rows.seen[origin], token[place, None]), dim=1)
-        if place is rows.place:
-            return Rows(place, rows.row, seen, select(state, origin), rows.source)
-        source = self.source.select(place // self.width)
-        return Rows(place, self._inverse(place), seen, select(state, origin), source)
+        seen = token[place, None]
+        if self.constraints:
+            seen = torch.cat((rows.seen[origin], seen), dim=1)
+        is_same = place is rows.place
+        row = rows.row if is_same else self._inverse(place)
+        source = rows.source if is_same else self.source.select(place // self.width)
+        return Rows(place, row, rows.length + 1, seen, select(state, origin), source)
 
     def _places(self, is_alive: Bool[Tensor, " P"], current: Int[Tensor, " R"]) -> Int[Tensor, " R2"]:
         """Choose the places that get a row. A new choice copies the source, so up to 1/8 dead rows are kept."""
@@ -135,6 +134,16 @@ class Expander(Generic[E]):
         row = torch.zeros(self.sentences * self.width, dtype=torch.long, device=self.device)
         row[place] = torch.arange(len(place), device=self.device)
         return row
+
+
+def _words_only(prefix: Prefix) -> Prefix:
+    for number, tokens in enumerate(prefix, 1):
+        for token in tokens:
+            if token in (PAD, BOS, EOS):
+                raise RegardError(
+                    f"search.prefix: got {SPECIALS[token]} in the beginning of sentence {number}, want words only."
+                )
+    return prefix
 
 
 def _ignore(*_: object) -> None:

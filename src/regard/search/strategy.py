@@ -3,6 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import torch
+
+from regard.errors import RegardError
 from regard.search.beam import beam
 from regard.search.greedy import greedy
 from regard.search.hypothesis import Hypothesis
@@ -13,6 +16,9 @@ from regard.search.sample import Sampling, generators, sample
 from regard.search.stepper import E, Stepper
 from regard.search.tree import Recorder
 from regard.types import Float, Tensor
+
+USUAL_CELLS, MOST_CELLS = 2**28, 2**30
+"""Numbers of four bytes that a search may hold: of a batch, which is made smaller, and of one sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +32,30 @@ class Strategy:
     sampling: Sampling | None = None
     seed: int = 1
     """Of sampling."""
+
+    def __post_init__(self) -> None:
+        if self.width < 1:
+            raise RegardError(f"search.width: got {self.width}, want an integer >= 1.")
+        if self.n_best < 1 or (self.n_best > self.width and not self.sampling):
+            wanted = "want an integer >= 1" if self.sampling else f"want an integer from 1 to the width, {self.width}"
+            raise RegardError(f"search.n_best: got {self.n_best}, {wanted}.")
+
+    def room(self, *, source: int, words: int, memory: int, heads: int) -> int:
+        """Return how many sentences of ``source`` tokens can be searched at once, or say that one is too many.
+
+        Counted is what a search holds of each hypothesis: the vocabulary, the memory of the source, and for every step
+        attention and pointers back.
+        """
+        rows = self.n_best if self.sampling else self.width
+        longest = int(self.rules.longest.of(torch.tensor([source])))
+        row = 4 * words + 4 * min(rows, words) + 2 * source * memory + longest * (2 * heads * source + 16)
+        if rows * row > MOST_CELLS:
+            gigabytes = 4 * rows * row / 2**30
+            raise RegardError(
+                f"search: width {rows}, up to {longest} tokens from {source}, needs about {gigabytes:.0f} GB of memory "
+                f"for a sentence, want at most {4 * MOST_CELLS // 2**30}. Lower the width or the greatest length."
+            )
+        return max(1, USUAL_CELLS // (rows * row))
 
     def __str__(self) -> str:
         """Name the strategy for a signature: what changes a translation is in it."""

@@ -74,5 +74,6 @@ class Ended(Event):
     reason: str
     """finished, patience, interrupted or diverged."""
     epoch: int
+    """The epoch it ended in."""
     step: int
     seconds: float

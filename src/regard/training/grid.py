@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.config import Config, load_config
+from regard.disk import telling, write_atomically
 from regard.errors import RegardError
 from regard.run import Run
 
@@ -54,15 +55,16 @@ class Grid:
 
     def cells(self, folder: Path) -> list[Cell]:
         """Return the cells, or tell what is wrong with any of their configurations."""
-        axes = {**self.axes, "train.seed": [str(seed) for seed in range(1, self.seeds + 1)]}
+        seeds = [str(seed) for seed in range(1, self.seeds + 1)]
+        axes = {**self.axes, "train.seed": seeds}
         for word in self.overrides:
-            if (key := word.partition("=")[0]) in axes:
+            if (key := word.partition("=")[0].strip()) in axes:
                 raise RegardError(f"'{word}': {key} is varied already; leave it out.")
         short = {key: key.split(".")[-1] for key in axes}
         names = short if len(set(short.values())) == len(short) else {key: key for key in axes}
         cells = []
-        for values in product(*axes.values()):
-            chosen = dict(zip(axes, values, strict=True))
+        for seed, *values in product(seeds, *self.axes.values()):  # the first seed of all before the second of any
+            chosen = dict(zip(axes, (*values, seed), strict=True))
             name = "-".join(f"{names[key]}-{UNFIT.sub('_', value)}" for key, value in chosen.items())
             overrides = (*self.overrides, *(f"{key}={value}" for key, value in chosen.items()))
             cells.append(Cell(folder / name, self.experiment, overrides))
@@ -71,8 +73,9 @@ class Grid:
 
     def save(self, folder: Path) -> None:
         """Write what the directory is about."""
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / FILE).write_text(json.dumps({"format": 1, **asdict(self)}, indent=1) + "\n", encoding="utf-8")
+        with telling(folder / FILE):
+            folder.mkdir(parents=True, exist_ok=True)
+            write_atomically(folder / FILE, (json.dumps({"format": 1, **asdict(self)}, indent=1) + "\n").encode())
 
 
 def runs_of(path: Path) -> list[Run]:
@@ -87,13 +90,13 @@ def parse_axes(words: Iterable[str]) -> dict[str, list[str]]:
     """Read KEY=VALUE,VALUE,... words."""
     axes: dict[str, list[str]] = {}
     for word in words:
-        key, equals, values = word.partition("=")
+        key, equals, values = (part.strip() for part in word.partition("="))
         found = [value.strip() for value in values.split(",") if value.strip()]
         if not equals or not found or len(set(found)) < len(found) or key in axes:
             raise RegardError(
                 f"'{word}': want KEY=VALUE,VALUE,... with each key and value once, such as model.decoder=after,deep."
             )
-        axes[key.strip()] = found
+        axes[key] = found
     return axes
 
 

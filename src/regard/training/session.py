@@ -12,11 +12,13 @@ from regard.data.batches import EncodedPairs
 from regard.data.corpus import Corpus, Split, load_corpus
 from regard.data.tokenizers import Tokenizer, TokenizerPair
 from regard.device import choose_device
+from regard.disk import WriteError
 from regard.errors import RegardError
 from regard.models.build import build_model
 from regard.run import Run
 from regard.training.events import Ended, EpochEnded, Event
 from regard.training.trainer import Checkpoint, Trainer
+from regard.training.watch import Watch
 
 
 @dataclass(frozen=True)
@@ -68,12 +70,13 @@ class Session:
         model = build_model(config.model, source_words=pair.source.size, target_words=pair.target.size)
         data = EncodedCorpus(corpus, pair, config.tokenizer.dropout, config.train.seed)
         self.trainer = Trainer(model, data, config.train, should_stop=should_stop)
+        self.watch = Watch(corpus, pair)
 
     @classmethod
     def begin(cls, config: Config, path: Path, *, should_stop: Callable[[], bool] = lambda: False) -> "Session":
         """Load the corpus, train the tokenizers and make the run directory."""
         Run.refuse_existing(path)
-        corpus = load_corpus(config.data)
+        corpus = load_corpus(config.data, tokens=config.tokenizer.kind)
         train = corpus["train"]
         tokenizers = TokenizerPair.train(config.tokenizer, train.sources, train.targets)
         build_model(config.model, source_words=tokenizers.source.size, target_words=tokenizers.target.size)
@@ -86,7 +89,7 @@ class Session:
         """Take up a run where its last checkpoint was written."""
         if run.description["status"] == "finished":
             raise RegardError(f"{run.path}: finished; there is nothing to resume.")
-        corpus = load_corpus(run.config.data)
+        corpus = load_corpus(run.config.data, tokens=run.config.tokenizer.kind)
         if corpus.sha256 != run.description["corpus_sha256"]:
             raise RegardError(f"{run.path}: the corpus has changed since this run began; train a new one.")
         session = cls(run, corpus, should_stop=should_stop)
@@ -95,8 +98,23 @@ class Session:
             session.trainer.restore(Checkpoint(tensors, metadata["progress"]))
         return session
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a user should know of the data: what was dropped or changed, and what could not be had."""
+        asked, size = self.run.config.tokenizer, self.run.tokenizers.source.size
+        if asked.kind != "subword" or size >= asked.vocabulary:
+            return self.corpus.notes
+        note = f"tokenizer.vocabulary: asked for {asked.vocabulary} pieces, the training data yield {size}."
+        return (*self.corpus.notes, note)
+
     def fit(self) -> Iterator[Event]:
         """Train, keep the log and the checkpoints."""
+        try:
+            yield from self._fit()
+        except WriteError as error:
+            raise RegardError(f"{error} Put that right; then `regard resume {self.run.path}` goes on.") from None
+
+    def _fit(self) -> Iterator[Event]:
         self.run.describe(status="training")
         for event in self.trainer.fit():
             if isinstance(event, EpochEnded):
@@ -109,6 +127,8 @@ class Session:
             yield event
 
     def _keep(self, event: EpochEnded) -> None:
+        if seen := self.watch.look(self.trainer.model, self.trainer.weights()):
+            self.run.log({"epoch": event.epoch, **seen}, "attention")
         if event.is_best:
             self.run.save_weights(self.trainer.weights(), "best", epoch=str(event.epoch))
         self._save_last()

@@ -46,6 +46,8 @@ class Progress:
     """Batches of the epoch already done."""
     step: int = 0
     seconds: float = 0.0
+    began: float = 0.0
+    """Seconds before the first step, for encoding and sampling."""
     nats: float = 0.0
     """Training loss of the epoch so far."""
     tokens: int = 0
@@ -101,18 +103,26 @@ class Trainer:
             device=self.device,
         )
         self.progress = Progress()
-        self._reserve = 0.0
+        self._clock = time.perf_counter()
+        self._sampling = 0.0
+        self._closing: float | None = None
 
     def fit(self) -> Iterator[Event]:
         """Train to the end, or until told to stop; a consumer of the events may store a checkpoint at any of them."""
         keep_freed_memory()
         if self.config.threads:
             torch.set_num_threads(self.config.threads)
-        yield self._began()
-        reason = self.progress.end  # a training killed after its last checkpoint has only to say so
-        while not reason:
-            reason = yield from self._epoch()
-        yield Ended(reason, self.progress.epoch, self.progress.step, self.progress.seconds)
+        self._clock = time.perf_counter()
+        pairs = self._sample()
+        yield self._began(pairs)
+        epoch, reason = self.progress.epoch - 1, self.progress.end
+        while not reason:  # a training killed after its last checkpoint has only to say so
+            epoch = self.progress.epoch
+            reason = yield from self._epoch(pairs)
+            if not reason:
+                pairs = self._sample()
+        self._tick()
+        yield Ended(reason, epoch, self.progress.step, self.progress.seconds)
 
     def weights(self) -> dict[str, Tensor]:
         """Return the weights to evaluate and keep: the average where there is one."""
@@ -144,8 +154,20 @@ class Trainer:
         self.optimizer.load_state_dict({"state": state, "param_groups": groups})
         self.progress = Progress(**json.loads(checkpoint.progress))
 
-    def _began(self) -> Began:
+    def _tick(self) -> float:
+        """Count the time since the last tick, whatever it was spent on, and return it."""
+        now = time.perf_counter()
+        passed, self._clock = now - self._clock, now
+        self.progress.seconds += passed
+        return passed
+
+    def _sample(self) -> EncodedPairs:
+        self._tick()
         pairs = self.data.epoch(self.progress.epoch)
+        self._sampling = self._tick()
+        return pairs
+
+    def _began(self, pairs: EncodedPairs) -> Began:
         rows = pairs.within(self.config.max_length)
         if not len(rows):
             longest = self.config.max_length
@@ -167,11 +189,11 @@ class Trainer:
         rows = pairs.within(self.config.max_length)
         return plan(pairs, rows, size=self.config.batch, unit=self.config.batch_unit, generator=generator)
 
-    def _epoch(self) -> Generator[Event, None, str]:
+    def _epoch(self, pairs: EncodedPairs) -> Generator[Event, None, str]:
         at = self.progress
-        pairs = self.data.epoch(at.epoch)
         batches = self._plan(pairs, at.epoch)
-        clock = time.perf_counter()
+        self._tick()
+        at.began = at.began if at.step else at.seconds
         while at.batch < len(batches):
             batch = pairs.batch(batches[at.batch])
             done = self._share_done(len(batches))
@@ -179,10 +201,9 @@ class Trainer:
             nats, tokens = self.step(batch, learning_rate)
             if not math.isfinite(nats):
                 return "diverged"
-            now = time.perf_counter()
             at.batch, at.step = at.batch + 1, at.step + 1
             at.nats, at.tokens = at.nats + nats, at.tokens + tokens
-            at.seconds, at.epoch_seconds, clock = at.seconds + now - clock, at.epoch_seconds + now - clock, now
+            at.epoch_seconds += self._tick()
             yield Stepped(
                 step=at.step,
                 epoch=at.epoch,
@@ -193,8 +214,9 @@ class Trainer:
                 tokens_per_second=at.tokens / at.epoch_seconds,
                 seconds=at.seconds,
             )
-            clock = time.perf_counter()
+            self._tick()
             if self._share_done(len(batches)) >= 1:
+                at.end = "finished"
                 break
             if self.should_stop():
                 return "interrupted"
@@ -202,24 +224,32 @@ class Trainer:
         if not math.isfinite(ended.validation_nats_per_token):
             return "diverged"
         yield ended
+        assert self._closing is not None
+        self._closing += self._tick()  # whoever stores a checkpoint does it meanwhile
         return at.end or ("interrupted" if self.should_stop() else "")
 
-    def _share_done(self, batches: int) -> float:
-        at = self.progress
-        done = (at.epoch - 1 + at.batch / batches) / self.config.epochs
-        if self.config.minutes:
-            done = max(done, (at.seconds + self._reserve) / (60 * self.config.minutes))
+    def _share_done(self, batches: int, *, coming: float = 0.0) -> float:
+        """Return how far training is, by epochs or by the clock, whichever is further; ``coming`` seconds are spent."""
+        at, config = self.progress, self.config
+        done = (at.epoch - 1 + at.batch / batches) / config.epochs if config.epochs else 0.0
+        if config.minutes:
+            left = 60 * config.minutes - self._expected_closing() - at.began
+            done = max(done, (at.seconds + coming - at.began) / max(left, 1e-9))
         return min(1.0, done)
 
+    def _expected_closing(self) -> float:
+        """Return the seconds that validation and checkpoint will take: as last time, or half of what training would."""
+        if self._closing is not None:
+            return self._closing
+        tokens = int(self.data.validation.target.starts[-1])
+        return 0.5 * tokens * self.progress.epoch_seconds / max(1, self.progress.tokens)
+
     def _rate(self, done: float) -> float:
-        config = self.config
-        return rate(
-            config.schedule,
-            highest=config.learning_rate,
-            progress=done,
-            step=self.progress.step + 1,
-            warmup=config.warmup_steps,
-        )
+        config, step = self.config, self.progress.step + 1
+        warmup = config.warmup_steps
+        if config.minutes and done:
+            warmup = min(warmup, math.ceil(step / done / 10))  # a tenth of the steps that the time will allow
+        return rate(config.schedule, highest=config.learning_rate, progress=done, step=step, warmup=warmup)
 
     def step(self, batch: Batch, learning_rate: float) -> tuple[float, int]:
         """Learn from one batch; return its loss in nats and its target tokens. A loss of NaN changes nothing."""
@@ -242,10 +272,9 @@ class Trainer:
 
     def _end_epoch(self, batches: int) -> EpochEnded:
         at = self.progress
-        clock = time.perf_counter()
+        self._tick()
         validation = self.validate()
-        self._reserve = time.perf_counter() - clock
-        at.seconds += self._reserve
+        self._closing = self._tick()
         is_best = validation < at.best
         if is_best:
             at.best, at.best_epoch = validation, at.epoch
@@ -259,7 +288,7 @@ class Trainer:
             tokens_per_second=at.tokens / max(1e-9, at.epoch_seconds),
             seconds=at.seconds,
         )
-        at.end = self._end_reason(self._share_done(batches))
+        at.end = at.end or self._end_reason(self._share_done(batches, coming=self._sampling))
         at.epoch, at.batch, at.nats, at.tokens, at.epoch_seconds = at.epoch + 1, 0, 0.0, 0, 0.0
         return event
 

@@ -11,7 +11,7 @@ from regard.course.check import learn, train, verdict
 from regard.course.contracts import CONTRACTS
 from regard.course.desk import Desk
 from regard.course.grade import Report
-from regard.course.lesson import Borrowed, Lesson, none, ours
+from regard.course.lesson import Borrowed, Lesson
 from regard.errors import RegardError
 
 RIGHT = Path(__file__).parents[2] / "submissions" / "right" / "bmm.py"
@@ -30,8 +30,7 @@ def test_borrowed_attention_asks_every_step_alone() -> None:
 
 
 def test_three_models_train_side_by_side() -> None:
-    desk = Desk()
-    desk.teach(Lesson(), {"ours": ours, "none": none})
+    desk = Desk(Lesson())
     report = Report("bmm.py", "SingleQueryScaledDotProductAttention", "single_query", CONTRACTS["single_query"].points)
     report.lesson = learn(desk.answer, RIGHT.read_text(), report, rounds=2, count=4)
     curves = report.lesson["training"]

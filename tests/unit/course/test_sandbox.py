@@ -118,7 +118,21 @@ def test_command_with_a_folder(tmp_path: Path) -> None:
     assert json.loads(as_json.stdout)[0]["points"] == 20
 
 
-def test_command_with_nothing_there() -> None:
-    result = CliRunner().invoke(command, ["nowhere.py"])
-    assert result.exit_code == 2
-    assert "'nowhere.py' is not there. Want a Python file, FILE.py:Class, a notebook, or a folder." in result.stderr
+def test_command_with_nothing_there(tmp_path: Path) -> None:
+    for place, what in (("nowhere.py", "is not there"), (str(tmp_path), "holds no submission")):
+        result = CliRunner().invoke(command, [place])
+        assert result.exit_code == 2
+        assert f"'{place}' {what}. Want a Python file, FILE.py:Class, a notebook, or a folder." in result.stderr
+
+
+def test_a_file_that_cannot_be_read_does_not_stop_the_others(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_bytes(b"\xff\xfe")
+    (tmp_path / "b.py").write_text((SUBMISSIONS / "right" / "dot_product.py").read_text())
+    result = CliRunner().invoke(command, [str(tmp_path), "--json", "--train"])
+    unreadable, right = json.loads(result.stdout)
+    assert unreadable["findings"][0]["code"] == "unreadable"
+    assert unreadable["findings"][0]["seen"].endswith(
+        "a.py: got UnicodeDecodeError, want a readable Python file or notebook."
+    )
+    assert right["points"] == 20
+    assert right["remarks"] == ["b.py: --train got a dot_product class, want one with the homework's signature."]

@@ -15,13 +15,16 @@ from regard.errors import RegardError
 SUBMISSIONS = Path(__file__).parents[2] / "submissions"
 RIGHT = sorted((SUBMISSIONS / "right").glob("*.py"))
 LEAVING = ("sys_exit", "deep_recursion")
+LOOPED = (("sentence", 32), ("word", 20))
 MISTAKES = {
     "additive_no_tanh": "query-ignored",
     "additive_no_v": "no-v",
     "additive_relu": "not-additive",
     "additive_softmax_batch": "softmax-batch",
+    "additive_softmax_single": "softmax-single",
     "batch_first": "batch-first",
     "cached_keys": "state",
+    "coverage": "state",
     "data_keys": "not-differentiable",
     "detached_weights": "not-differentiable",
     "dot_no_tanh": "output-wrong",
@@ -38,6 +41,7 @@ MISTAKES = {
     "kept_axis": "kept-axis",
     "layers_in_forward": "random",
     "leak": "leak",
+    "leak_mean": "leak",
     "leak_value": "leak",
     "log_softmax": "log-softmax",
     "mask_required": "forward-arguments",
@@ -55,6 +59,7 @@ MISTAKES = {
     "other_key_size": "projection-size",
     "overflow": "overflow",
     "query_ignored": "query-ignored",
+    "reshape_and_dict": "view",
     "return_order": "return-order",
     "scale_by_d": "scale-by-d",
     "scale_by_dec": "scale-wrong-size",
@@ -112,7 +117,14 @@ def test_our_own_classes_get_full_points(name: str) -> None:
 
 def test_a_loop_is_right_but_its_cost_is_told() -> None:
     report = judged((SUBMISSIONS / "right" / "loops.py").read_text())
-    assert report.remarks[0].startswith("It loops over every sentence and every word in Python: right, but slow.")
+    starts = [f"It loops over every {what} in Python: right, but slow. {count} {what}s take " for what, count in LOOPED]
+    assert [remark.startswith(start) for remark, start in zip(report.remarks, starts, strict=True)] == [True, True]
+
+
+def test_sentences_that_meet_in_softmax_get_no_points_for_their_independence() -> None:
+    report = judged((SUBMISSIONS / "wrong" / "softmax_batch.py").read_text())
+    assert report.got("batch") == 0
+    assert [finding.code for finding in report.findings] == ["softmax-batch"]
 
 
 def test_every_wrong_submission_has_a_name() -> None:

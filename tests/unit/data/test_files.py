@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from regard.data.corpus import Corpus
+from regard.config import load_config, resolve
+from regard.data.corpus import Corpus, load_corpus
 from regard.data.files import Files
 from regard.errors import RegardError
 
@@ -173,3 +174,24 @@ def test_options_that_do_not_fit_are_told(options: dict[str, Any], error: str) -
     with pytest.raises(ValidationError) as caught:
         Files(**options)
     assert caught.value.errors()[0]["msg"] == f"Value error, {error}"
+
+
+def test_a_run_finds_its_data_from_another_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "home").mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    table(tmp_path / "train.tsv", PAIRS[:40])
+    table(tmp_path / "home" / "test.tsv", PAIRS[40:])
+    given = load_config("scenes", ["data.corpus=files", "data.pairs=train.tsv", "data.test_pairs=~/test.tsv"])
+    stored = given.model_dump(mode="json")
+    assert stored["data"]["pairs"] == str(tmp_path / "train.tsv")
+    assert stored["data"]["test_pairs"] == str(tmp_path / "home" / "test.tsv")
+    assert stored["data"]["validation_pairs"] == ""
+    before = load_corpus(given.data).sha256
+    monkeypatch.chdir("/")
+    assert load_corpus(resolve(stored, where="config.json").data).sha256 == before
+
+
+def test_the_directory_of_multi30k_is_kept_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert load_config("homework", ["data.directory=texts"]).model_dump()["data"]["directory"] == f"{tmp_path}/texts"

@@ -1,10 +1,13 @@
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
 
+from regard.data.corpus import load_corpus
 from regard.data.reverse import Reverse
 from regard.errors import RegardError
+from tiny_runs import make_run
 
 
 def test_targets_are_reversed_and_aligned() -> None:
@@ -63,3 +66,21 @@ def test_lengths_must_be_a_range() -> None:
         Reverse(min_length=9, max_length=8)
     with pytest.raises(ValidationError, match="less than or equal to 26"):
         Reverse(letters=27)
+
+
+@pytest.mark.parametrize("kind", ["word", "subword"])
+def test_what_is_aligned_by_letters_is_scored_without_the_alignment_of_other_tokens(kind: str, tmp_path: Path) -> None:
+    data = Reverse(train=20, validation=5, test=5)
+    assert load_corpus(data, tokens="character")["test"].links is not None
+    corpus = load_corpus(data, tokens=kind)
+    assert all(split.links is None for split in corpus.splits.values())
+    assert corpus.sha256 == load_corpus(data).sha256
+    assert corpus.notes == (
+        f"reverse: gold alignments link characters, so attention between tokens of kind '{kind}' is not scored against "
+        "them; tokenizer.kind=character is.",
+    )
+    run = make_run(tmp_path / "run", "reverse", f"tokenizer.kind={kind}", "tokenizer.vocabulary=12")
+    evaluation = run.evaluations()["test-greedy"]
+    assert "token_accuracy" in evaluation["scores"]
+    assert "attention_accuracy" not in evaluation["scores"]
+    assert set(evaluation["by_length"]["token_accuracy"]) == {"<=5", "6-10"}

@@ -108,8 +108,9 @@ def test_ratio_error_shrinks_with_the_root_of_the_draws() -> None:
     ("wrong", "message"),
     [
         ({"m": 17}, "lab m: got 17, want 3 to d = 16: orthogonal keys need as many dimensions."),
-        ({"c": 0.0}, "lab c: got 0, want a number > 0."),
-        ({"beta": -1.0}, "lab beta: got -1, want a variance > 0."),
+        ({"c": 0.0}, "lab c: got 0, want a number > 0, at most 1000."),
+        ({"c": float("inf")}, "lab c: got inf, want a number > 0, at most 1000."),
+        ({"beta": -1.0}, "lab beta: got -1, want a variance > 0, at most 100."),
         ({"resamplings": 5}, "lab resamplings: got 5, want an integer >= 100."),
     ],
 )

@@ -1,15 +1,19 @@
 import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
+from regard.cli import main
 from regard.errors import RegardError
 from regard.metrics.accuracy import TokenAccuracy, UnknownRate
 from regard.metrics.base import Score, buckets
 from regard.metrics.bleu import Bleu
 from regard.metrics.loss import NatsPerToken
 from regard.metrics.signature import Signature
+from tiny_runs import make_run
 
 SCORE = Score("bleu", 31.25, "%", True, "metric:bleu|split:test", (30.0, 32.5), 1000)
 
@@ -19,6 +23,19 @@ def test_a_score_is_written_with_its_unit_interval_and_signature():
     assert str(Score("perplexity", 9.5, "", False, "metric:perplexity", None, 3)) == "perplexity 9.50 metric:perplexity"
     undefined = Score("attention_accuracy", math.nan, "%", True, "metric:attention_accuracy", None, 3)
     assert str(undefined) == "attention_accuracy undefined metric:attention_accuracy"
+
+
+def test_an_undefined_score_is_a_dash_in_a_table(tmp_path: Path) -> None:
+    assert SCORE.cells() == ["bleu", "31.25 %", "30.00 to 32.50", "metric:bleu|split:test"]
+    make_run(tmp_path / "run", "reverse", "model.attention=none", is_evaluated=False)
+    for words, cells in ((["1"], ["attention_accuracy", "–", "–"]), (["1", "2"], ["greedy"])):
+        result = CliRunner().invoke(main, ["evaluate", str(tmp_path / "run"), "--beam", *words], catch_exceptions=False)
+        rows = [line.split() for line in result.stdout.splitlines()]
+        assert cells in [row[: len(cells)] for row in rows]
+        assert "nan" not in result.stdout
+    printed = CliRunner().invoke(main, ["evaluate", str(tmp_path / "run"), "--json"]).stdout
+    scores = json.loads(printed, parse_constant=pytest.fail)[0]["scores"]
+    assert scores["attention_accuracy"]["value"] is None
 
 
 @pytest.mark.parametrize("interval", [None, (1.0, 2.0)])

@@ -241,5 +241,5 @@ def test_a_file_is_refused_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(RegardError) as caught:
         save(figure, tmp_path / "none" / "a.png")
     place = tmp_path / "none" / "a.png"
-    assert str(caught.value) == f"{place}: cannot write the picture (No such file or directory); choose another place."
+    assert str(caught.value) == f"{place}: cannot be written (No such file or directory); choose another place."
     assert not list(tmp_path.iterdir())

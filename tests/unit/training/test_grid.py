@@ -22,8 +22,8 @@ def test_a_grid_has_every_combination_by_name(tmp_path: Path) -> None:
     grid = Grid("scenes", ("train.epochs=2",), {"model.attention": ["none", "mean"], "train.clip": ["0.5"]}, seeds=2)
     cells = grid.cells(tmp_path)
     assert [cell.path.name for cell in cells] == [
-        "attention-none-clip-0.5-seed-1", "attention-none-clip-0.5-seed-2",
-        "attention-mean-clip-0.5-seed-1", "attention-mean-clip-0.5-seed-2",
+        "attention-none-clip-0.5-seed-1", "attention-mean-clip-0.5-seed-1",
+        "attention-none-clip-0.5-seed-2", "attention-mean-clip-0.5-seed-2",
     ]  # fmt: skip
     config = cells[3].config
     assert (config.model.attention, config.train.clip, config.train.seed, config.train.epochs) == ("mean", 0.5, 2, 2)

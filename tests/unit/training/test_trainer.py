@@ -2,14 +2,16 @@
 
 import math
 from collections.abc import Callable
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 
 from regard.config import ModelConfig, TrainConfig
-from regard.data.batches import EncodedPairs
+from regard.data.batches import Batch, EncodedPairs
 from regard.models.build import build_model
+from regard.training import trainer as training
 from regard.training.events import Ended, EpochEnded, Event, Stepped
 from regard.training.trainer import Trainer
 
@@ -113,6 +115,100 @@ def test_a_time_budget_ends_the_training_and_the_schedule() -> None:
     assert events[-1].seconds < 60 * 0.03 + 1
     assert rates[0] > 0.9e-3
     assert rates[-1] < 0.1e-3
+
+
+class SlowPairs(Pairs):
+    """Pairs that take time to sample, and that count how often they are."""
+
+    def __init__(self, clock: list[float], seconds: float) -> None:
+        super().__init__()
+        self.clock, self.seconds, self.asked = clock, seconds, []  # type: ignore[var-annotated]
+
+    def epoch(self, number: int) -> EncodedPairs:
+        self.clock[0] += self.seconds
+        self.asked.append(number)
+        return self.pairs
+
+
+def timed(
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    sampling: float = 3,
+    validating: float = 2,
+    storing: float = 1,
+    **changes: object,
+) -> tuple[Trainer, SlowPairs, list[Event]]:
+    """Train by a clock that is told how long everything takes; a step takes half a second."""
+    clock = [0.0]
+    monkeypatch.setattr(training, "time", SimpleNamespace(perf_counter=lambda: clock[0]))
+    trainer, pairs = make(**changes), SlowPairs(clock, sampling)
+    trainer.data = pairs
+    step, validate, events = trainer.step, trainer.validate, []
+
+    def slow_step(batch: Batch, learning_rate: float) -> tuple[float, int]:
+        clock[0] += 0.5
+        return step(batch, learning_rate)
+
+    def slow_validate() -> float:
+        clock[0] += validating
+        return validate()
+
+    monkeypatch.setattr(trainer, "step", slow_step)
+    monkeypatch.setattr(trainer, "validate", slow_validate)
+    for event in trainer.fit():
+        events.append(event)
+        clock[0] += storing if isinstance(event, EpochEnded) else 0
+    assert events[-1].seconds == clock[0]  # type: ignore[attr-defined]
+    return trainer, pairs, events
+
+
+def test_the_clock_counts_sampling_validation_and_checkpoints(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, pairs, events = timed(monkeypatch, epochs=3)
+    steps = sum(isinstance(event, Stepped) for event in events)
+    assert events[-1] == Ended("finished", 3, steps, 3 * (3 + 2 + 1) + 0.5 * steps)
+    assert pairs.asked == [1, 2, 3]
+    assert {event.tokens_per_second for event in epochs(events)} == {
+        sum(pairs.pairs.target.lengths) / (0.5 * steps / 3)
+    }
+
+
+@pytest.mark.parametrize("sampling", [0.0, 3.0])
+def test_a_budget_is_used_up_and_not_overdrawn_however_few_the_data(
+    sampling: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changes = {"epochs": 0, "minutes": 2, "schedule": "linear", "warmup_steps": 1000}
+    trainer, pairs, events = timed(monkeypatch, sampling=sampling, **changes)
+    assert isinstance(events[-1], Ended)
+    assert events[-1].reason == "finished"
+    assert 110 < events[-1].seconds <= 120.5  # as far as the step in hand
+    assert len(epochs(events)) > 10
+    assert pairs.asked == list(range(1, len(epochs(events)) + 1))
+    rates = [(event.progress, event.learning_rate) for event in events if isinstance(event, Stepped)]
+    assert rates[0][1] < 0.1 * trainer.config.learning_rate
+    assert max(rates, key=lambda each: each[1])[0] == pytest.approx(0.1, abs=0.05)
+    assert max(rate for _, rate in rates) > 0.85 * trainer.config.learning_rate
+    assert rates[-1][1] < 0.1 * trainer.config.learning_rate
+
+
+def test_the_first_validation_is_expected(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, _, events = timed(monkeypatch, sampling=0, validating=1, storing=0, epochs=0, minutes=2.5 / 60, batch=8)
+    assert len(epochs(events)) == 1
+    assert epochs(events)[0].step < 8
+    assert events[-1].seconds <= 3  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(("stop_after", "epoch"), [(1, 1), (4, 1), (5, 2), (99, 3)])
+def test_the_end_names_the_epoch_it_came_in(stop_after: int, epoch: int) -> None:
+    steps = 0
+    trainer = make(should_stop=lambda: steps >= stop_after)
+    for event in trainer.fit():
+        steps += isinstance(event, Stepped)
+    assert isinstance(event, Ended)
+    assert event.epoch == epoch
+    trainer.should_stop = lambda: False
+    *_, again = trainer.fit()
+    assert isinstance(again, Ended)
+    assert again.epoch == 3
 
 
 def test_the_average_is_what_is_kept_and_the_trained_weights_stay() -> None:

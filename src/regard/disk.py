@@ -1,0 +1,84 @@
+"""Files written whole or not at all, by one process at a time; a full disk is told in one line."""
+
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+
+from regard.errors import RegardError
+
+try:
+    import fcntl
+except ImportError:  # Windows: two trainings of one run at a time are the user's to avoid
+    fcntl = None  # type: ignore[assignment]
+
+
+class WriteError(RegardError):
+    """A file could not be written; what was there before still is."""
+
+
+@contextmanager
+def telling(path: Path) -> Iterator[None]:
+    """Tell what keeps this file or directory from being written."""
+    try:
+        yield
+    except OSError as error:
+        raise WriteError(f"{path}: cannot be written ({error.strerror or error}).") from None
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Give a name to write to; what is there at the end takes the place of ``path`` in one step."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        yield partial
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all."""
+    with replacing(path) as partial:
+        partial.write_bytes(content)
+
+
+@contextmanager
+def lock(path: Path, *, is_waiting: bool = False) -> Iterator[None]:
+    """Keep a run, which need not be there yet, to this process; wait for another one's end, or refuse."""
+    if fcntl is None:
+        yield
+        return
+    name = path.resolve().with_name(f".{path.resolve().name}.lock")
+    how = fcntl.LOCK_EX | (0 if is_waiting else fcntl.LOCK_NB)
+    with telling(path), ExitStack() as stack:
+        name.parent.mkdir(parents=True, exist_ok=True)
+        while True:
+            file = stack.enter_context(name.open("w"))
+            try:
+                fcntl.flock(file, how)
+            except BlockingIOError:
+                told = "another process is training this run; let it end, or stop it first."
+                raise RegardError(f"{path}: {told}") from None
+            with suppress(FileNotFoundError):  # whoever had it has removed it at its end
+                if os.path.samestat(os.fstat(file.fileno()), name.stat()):
+                    break
+        held = stack.pop_all()
+    with held:
+        try:
+            yield
+        finally:
+            name.unlink(missing_ok=True)
+
+
+def append_line(path: Path, line: str) -> None:
+    """Add a line to a file, or leave the file as it is: half a line would spoil the next one too."""
+    with path.open("ab", buffering=0) as file:
+        size, content = file.seek(0, os.SEEK_END), f"{line}\n".encode()
+        try:
+            while content:
+                content = content[file.write(content) :]
+        except OSError:
+            with suppress(OSError):
+                file.truncate(size)
+            raise

@@ -1,0 +1,84 @@
+"""A small copy of a run, given away or in the box."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+import regard.run
+from regard.cli import main
+from regard.run import Run, boxed
+from tiny_runs import make_run
+
+SENTENCE = "Der Hund schläft ."
+
+
+def call(*words: str, stdin: str | None = None) -> Result:
+    return CliRunner().invoke(main, list(words), input=stdin, catch_exceptions=False)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return make_run(tmp_path_factory.mktemp("box") / "large", "scenes")
+
+
+@pytest.fixture(scope="module")
+def copy(run: Run) -> Path:
+    path = run.path.with_name("de-en")
+    told = call("export", str(run.path), str(path))
+    assert told.exit_code == 0
+    assert told.stdout == f"{path}\n"
+    return path
+
+
+@pytest.fixture
+def box(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(regard.run, "BOX", copy.parent)
+
+
+def test_a_copy_is_small_and_translates_alike(run: Run, copy: Path) -> None:
+    assert (copy / "best.safetensors").stat().st_size < 0.45 * (run.path / "best.safetensors").stat().st_size
+    names = {"run.json", "config.json", "source_tokens.json", "target_tokens.json", "best.safetensors", "evaluations"}
+    assert {path.name for path in copy.iterdir()} == names
+    large, small = run.model().state_dict(), Run.open(copy).model().state_dict()
+    for name, tensor in large.items():
+        assert (small[name] - tensor).abs().max() <= tensor.abs().max() / 127 + 1e-3
+
+
+def test_a_copy_keeps_its_scores_without_the_sentences(run: Run, copy: Path) -> None:
+    (before,), (after,) = run.evaluations().values(), Run.open(copy).evaluations().values()
+    assert after["scores"] == before["scores"]
+    assert "sentences" in before
+    assert "sentences" not in after
+
+
+def test_what_is_there_is_not_overwritten(run: Run, copy: Path) -> None:
+    again = call("export", str(run.path), str(copy))
+    assert again.exit_code == 1
+    assert again.stderr == f"Error: {copy}: exists already. Choose another directory with --run, or remove it.\n"
+
+
+@pytest.mark.usefixtures("box")
+def test_the_model_in_the_box_is_meant_where_none_is_named(copy: Path, tmp_path: Path) -> None:
+    (tmp_path / "lines.txt").write_text(SENTENCE + "\n", encoding="utf-8")
+    wanted = call("translate", str(copy), stdin=SENTENCE).stdout
+    assert call("translate", stdin=SENTENCE).stdout == wanted
+    assert call("translate", str(tmp_path / "lines.txt")).stdout == wanted
+    assert call("translate", "de-en", str(tmp_path / "lines.txt")).stdout == wanted
+    assert call("show", SENTENCE).stdout == call("show", str(copy), SENTENCE).stdout
+    assert call("show", stdin=SENTENCE).stdout == call("show", SENTENCE).stdout
+
+
+@pytest.mark.usefixtures("box")
+def test_a_mistyped_run_is_no_sentence() -> None:
+    assert call("show", "runs/dmo").stderr == "Error: runs/dmo: no such run. `regard train` makes one.\n"
+    assert call("translate", "runs/dmo").stderr == "Error: runs/dmo: no such run. `regard train` makes one.\n"
+
+
+@pytest.mark.usefixtures("box")
+def test_a_directory_comes_before_the_box(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert boxed() == ["de-en", "large"]
+    assert Run.open("de-en").path == regard.run.BOX / "de-en"
+    (tmp_path / "de-en").mkdir()
+    assert "not a run" in call("translate", "de-en").stderr

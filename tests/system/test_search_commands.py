@@ -1,0 +1,171 @@
+"""translate, evaluate and score through the command line, on runs that were trained for a second."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from regard.cli import main
+from tiny_runs import make_run
+
+
+def call(*words: str, stdin: str | None = None) -> Result:
+    return CliRunner().invoke(main, list(words), input=stdin, catch_exceptions=False)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    folder = tmp_path_factory.mktemp("runs")
+    cells = {"strings": ("reverse",), "scenes": ("scenes",), "twin": ("scenes", "train.seed=2")}
+    return {name: str(make_run(folder / name, *words, is_evaluated=False).path) for name, words in cells.items()}
+
+
+SAMPLED = "has no effect with --sample, which draws translations and compares none."
+GREEDY = "has no effect on greedy search, which has nothing to compare; want --beam 2 or more."
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("translate {scenes} --temperature 0.5", "--temperature: has no effect without --sample."),
+        ("translate {scenes} --top-k 3", "--top-k: has no effect without --sample."),
+        ("translate {scenes} --top-p 0.5", "--top-p: has no effect without --sample."),
+        ("translate {scenes} --seed 3", "--seed: has no effect without --sample."),
+        ("translate {scenes} --sample --beam 3", f"--beam: {SAMPLED}"),
+        ("translate {scenes} --sample --coverage 1", f"--coverage: {SAMPLED}"),
+        ("translate {scenes} --beam 1 --length-penalty 0.5", f"--length-penalty: {GREEDY}"),
+        ("evaluate {scenes} --beam 1 --gnmt", f"--gnmt: {GREEDY}"),
+        ("translate {scenes} --json --scores", "--scores: has no effect with --json, which has everything."),
+        ("translate {scenes} --n-best 6", "search.n_best: got 6, want an integer from 1 to the width, 5."),
+        ("translate {scenes} --beam 5000 --max-length 100000",
+         "search: width 5000, up to 100000 tokens from 2, needs about 37 GB of memory for a sentence, want at most 4. "
+         "Lower the width or the greatest length."),
+        ("translate {scenes} --also {strings}",
+         "{strings}: has another vocabulary than {scenes}; an ensemble needs one."),
+        ("evaluate {scenes} --beam 0", "search.width: got 0, want an integer >= 1."),
+        ("evaluate {scenes} --alignments nowhere", "nowhere: cannot read the file (No such file or directory)."),
+        ("evaluate {scenes} --split tset", "Unknown split 'tset' of corpus scenes. Did you mean 'test'?"),
+        ("score {scenes} --split tset", "Unknown split 'tset' of corpus scenes. Did you mean 'test'?"),
+        ("score {scenes} a b --split test", "--split: has no effect with files."),
+    ],
+)  # fmt: skip
+def test_what_would_be_ignored_or_cannot_be_done_is_one_line(runs: dict[str, str], words: str, message: str) -> None:
+    result = call(*words.format(**runs).split(), stdin="Ein Hund\n")
+    assert result.exit_code == 1
+    assert result.stderr == f"Error: {message.format(**runs)}\n"
+    assert result.stdout == ""
+
+
+def test_widths_give_a_table_with_intervals_and_search_errors(runs: dict[str, str]) -> None:
+    result = call("evaluate", runs["scenes"], "--beam", "1", "2", "3")
+    first, others, lower, tokenised = result.stdout.split("\n\n")
+    head, *rows = first.splitlines()
+    assert head.split("  ")[0] == "search"
+    assert "95 % interval" in head
+    assert "score up on greedy" in head
+    assert [row.split()[0] for row in rows] == ["greedy", "beam2-power1", "beam3-power1"]
+    stored = json.loads((Path(runs["scenes"]) / "evaluations" / "test-beam3-power1.json").read_text())
+    errors = stored["search_errors"]
+    assert list(errors) == ["greedy", "beam2-power1"]
+    counts = [errors[name][key] for name in errors for key in ("better_score", "worse_quality")]
+    assert rows[2].split()[-4:] == [str(count) for count in counts]
+    assert "bleu" not in others
+    assert lower.startswith("bleu_lc does not compare with bleu: different letter case (mixed and lc).\nsearch")
+    assert tokenised.startswith("bleu_tok_lc does not compare with bleu: ")
+    printed = json.loads(call("evaluate", runs["scenes"], "--beam", "1", "2", "3", "--json").stdout)
+    assert printed[2]["search_errors"] == errors
+
+
+def test_one_search_gives_every_metric_and_the_lengths(runs: dict[str, str]) -> None:
+    result = call("evaluate", runs["scenes"])
+    main_table, _, tokenised, lengths = result.stdout.split("\n\n")
+    names = [row.split()[0] for row in main_table.splitlines()]
+    assert names[:2] == ["metric", "bleu"]
+    assert {"bleu_lc", "bleu_tok_lc"} & {*names} == set()
+    assert "tok:split_words" in tokenised
+    head, *rows = lengths.splitlines()
+    assert head.split() == ["source", "length", "sentences", "bleu", "95", "%", "interval"]
+    assert sum(int(row.split()[1]) for row in rows) == 25
+    assert all(" to " in row for row in rows)
+
+
+def test_an_ensemble_is_evaluated_and_scored_with_the_option_of_translate(runs: dict[str, str]) -> None:
+    result = call("evaluate", runs["scenes"], "--also", runs["twin"])
+    assert "|ensemble:2-" in result.stdout
+    names = [path.stem for path in (Path(runs["scenes"]) / "evaluations").glob("test-greedy-ensemble2-*.json")]
+    assert len(names) == 1
+    alone, both = (call("score", runs["scenes"], *words).stdout for words in ((), ("--also", runs["twin"])))
+    assert alone.count("\n") == both.count("\n") == 25
+    assert alone != both
+
+
+def test_score_reads_the_references_and_names_unknown_words(runs: dict[str, str], tmp_path: Path) -> None:
+    lines = [line.split("\t") for line in call("score", runs["scenes"], "--split", "validation").stdout.splitlines()]
+    assert len(lines) == 20
+    assert all(len(line) == 4 and float(line[0]) < 0 for line in lines)
+    source, target = tmp_path / "de", tmp_path / "en"
+    source.write_text("der Hund\n")
+    target.write_text("the Zaphod dog Beeblebrox\n")
+    (line,) = call("score", runs["scenes"], str(source), str(target)).stdout.splitlines()
+    assert line.split("\t")[3].split() == ["Zaphod", "Beeblebrox"]
+    told = json.loads(call("score", runs["scenes"], str(source), str(target), "--json").stdout)
+    assert told["translations"][0]["unknown"] == [1, 3]
+    alone = call("score", runs["scenes"], str(source))
+    assert alone.exit_code == 2
+    assert alone.stderr.endswith(
+        f"Error: got SOURCE {source} without TARGET; want both, or neither for the run's corpus.\n"
+    )
+
+
+def test_alignments_of_strings_count_characters(runs: dict[str, str]) -> None:
+    text, links = call("translate", runs["strings"], "--alignments", stdin="abcd\n").stdout.rstrip("\n").split("\t")
+    assert sorted(int(link.split("-")[1]) for link in links.split()) == list(range(len(text)))
+    told = json.loads(call("translate", runs["strings"], "--json", stdin="abcd\n").stdout)
+    assert told["translations"][0]["alignment"] == links
+    assert told["source_words"] == list("abcd")
+
+
+ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
+
+
+def test_a_reader_that_goes_away_is_no_error(runs: dict[str, str], tmp_path: Path) -> None:
+    file = tmp_path / "many.txt"
+    file.write_text("abcd\n" * 10_000)
+    command = [sys.executable, "-m", "regard", "translate", runs["strings"], str(file), "--beam", "1"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT) as one:
+        assert one.stdout is not None
+        assert one.stderr is not None
+        assert len(one.stdout.readline()) > 1
+        one.stdout.close()
+        assert one.stderr.read() == ""
+        one.wait(timeout=60)
+
+
+PEAK = """
+import resource, sys
+from regard.cli import main
+main(sys.argv[1:], standalone_mode=False)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)
+"""
+
+
+def peak(run: str, file: Path, lines: int) -> int:
+    """Translate so many lines; return the greatest memory, in kilobytes."""
+    file.write_text("".join(f"{'abcd'[i % 4]}{'ab' * (i % 3)}\n" for i in range(lines)))
+    words = ["translate", run, str(file), "--beam", "1", "--max-length", "8"]
+    done = subprocess.run(
+        [sys.executable, "-c", PEAK, *words], capture_output=True, text=True, check=True, env=ENVIRONMENT
+    )
+    assert done.stdout.count("\n") == lines
+    return int(done.stderr.split()[-1])
+
+
+@pytest.mark.parametrize(("few", "many"), [(4_200, 8_400), pytest.param(10_000, 100_000, marks=pytest.mark.slow)])
+def test_memory_does_not_grow_with_the_file(runs: dict[str, str], tmp_path: Path, few: int, many: int) -> None:
+    sizes = [peak(runs["strings"], tmp_path / "lines.txt", lines) for lines in (few, many)]
+    print(f"peak memory: {sizes[0] / 1024:.1f} MB for {few} lines, {sizes[1] / 1024:.1f} MB for {many}")
+    assert sizes[1] < 1.1 * sizes[0]
