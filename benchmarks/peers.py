@@ -19,6 +19,7 @@ What the peers need to run is said in `benchmarks.toolkits`. A side that fails o
 import argparse
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -176,10 +177,12 @@ def main() -> None:
     folder = (OUT / "peers").resolve()
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended from outside"))  # as an exception: the sides end too
+    comparisons: list[Comparison] = []
     with ExitStack() as stack:
         pieces = Pieces.write(folder)
         bench = Bench(pieces, arguments.seconds, arguments.patience, arguments.threads, stack, {})
-        comparisons = []
+        stack.callback(lambda: tell(comparisons, bench))  # also of a run that is cut short
         for kind, python in pythons.items():
             if Path(python).exists():
                 comparisons += comparisons_of(bench, kind(python, pieces, arguments.threads, arguments.patience))
@@ -189,11 +192,16 @@ def main() -> None:
             say(f"round {number + 1} of {arguments.rounds}")
             for comparison in comparisons:
                 comparison.round()
+
+
+def tell(comparisons: list[Comparison], bench: Bench) -> None:
+    """Print what was measured and add it to the record."""
     for comparison in comparisons:
-        comparison.print()
-        line = {"what": comparison.what, "unit": comparison.unit, "ratios": comparison.ratios()}
-        values = {"values": comparison.values, "parameters": bench.parameters, "corpus": pieces.corpus}
-        record("peers", {**line, **values}, threads=arguments.threads)
+        if comparison.values:
+            comparison.print()
+            line = {"what": comparison.what, "unit": comparison.unit, "ratios": comparison.ratios()}
+            about = {"parameters": bench.parameters, "corpus": bench.pieces.corpus}
+            record("peers", {**line, "values": comparison.values, **about}, threads=bench.threads)
 
 
 if __name__ == "__main__":
