@@ -1,10 +1,12 @@
 # make demo: install if needed, then train a translator and look at its attention.
+# make peers: install OpenNMT-py and JoeyNMT into .peers/, each on its own, for benchmarks.peers.
 # make test: install if needed, then run every test.   make check: format, lint, types.
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
+PEERS ?= .peers
 
-.PHONY: install demo test check tutorial docs bench clean
+.PHONY: install demo test check tutorial docs bench peers clean
 .DEFAULT_GOAL := install
 
 install: $(STAMP)
@@ -37,6 +39,16 @@ docs: $(STAMP)
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks.training
 	$(BIN)/python -m benchmarks.search
+
+# OpenNMT-py wants a torch that was built for NumPy 1; JoeyNMT does not ask for all it imports.
+peers: $(PEERS)/opennmt/.installed $(PEERS)/joeynmt/.installed
+
+$(PEERS)/opennmt/.installed: WANTED := "OpenNMT-py==3.5.1" "numpy<2"
+$(PEERS)/joeynmt/.installed: WANTED := "joeynmt==2.3.0" "torch<2.14" importlib_metadata
+$(PEERS)/%/.installed:
+	$(PYTHON) -m venv $(PEERS)/$*
+	$(PEERS)/$*/bin/python -m pip install --quiet --disable-pip-version-check $(WANTED)
+	@touch $@
 
 clean:
 	rm -rf .venv site dist .mypy_cache .ruff_cache .hypothesis

@@ -4,17 +4,14 @@ python -m benchmarks.search [--run RUN] [--sentences 1000] [--rounds 3] [--width
 """
 
 import argparse
-import json
-import platform
 import statistics
-import subprocess
 import time
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
 import torch
 
 from benchmarks.training import corpus
+from benchmarks.turns import record
 from regard.config import load_config
 from regard.data.tokenizers import TokenizerPair
 from regard.data.words import split_words
@@ -22,7 +19,6 @@ from regard.models.build import build_model
 from regard.search.strategy import Strategy
 from regard.translate import Translator, load
 
-OUT = Path("benchmarks/out/search.jsonl")
 LATENCY = Strategy(width=5)
 WORDS, REPEATS = 12, 20
 """Latency: words of the sentence that is translated alone, and how often."""
@@ -91,25 +87,13 @@ def main() -> None:
         wall, cpu = (statistics.median(x) for x in (result.seconds, result.cpu_seconds))
         print(f"{result.search:<16} {wall:8.2f} s {cpu:8.2f} s of processor  {ratio:6.2f} x {first.search}")
     print(f"{WORDS} words alone, {LATENCY}: median {statistics.median(alone):.1f} ms")
-    record(results, alone, is_trained=bool(arguments.run), sentences=len(lines))
-
-
-def record(results: list[Result], alone: list[float], *, is_trained: bool, sentences: int) -> None:
-    """Add a JSON line with machine and commit."""
-    OUT.parent.mkdir(parents=True, exist_ok=True)
-    commit = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=False).stdout.strip()
     line = {
-        "what": f"search homework, {sentences} sentences",
-        "weights": "trained" if is_trained else "random",
+        "what": f"search homework, {len(lines)} sentences",
+        "weights": "trained" if arguments.run else "random",
         "results": [asdict(result) for result in results],
         "latency_milliseconds": alone,
-        "torch": torch.__version__,
-        "threads": torch.get_num_threads(),
-        "machine": platform.processor() or platform.machine(),
-        "commit": commit,
     }
-    with OUT.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(line) + "\n")
+    record("search", line)
 
 
 if __name__ == "__main__":

@@ -5,22 +5,19 @@ python -m benchmarks.training [--steps 6] [--rounds 3] [--data DIRECTORY]
 
 import argparse
 import json
-import platform
-import statistics
-import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from collections.abc import Callable
+from dataclasses import asdict
 
 import numpy as np
 import torch
 from torch import nn
 
 from benchmarks.loop import LoopModel
+from benchmarks.turns import Encoded, Result, Side, forever, record
 from regard.config import load_config
-from regard.data.batches import EncodedPairs, plan
+from regard.data.batches import EncodedPairs
 from regard.data.corpus import Corpus, load_corpus
 from regard.data.tokenizers import TokenizerPair
 from regard.data.vocabulary import PAD
@@ -28,30 +25,8 @@ from regard.device import keep_freed_memory
 from regard.models.build import build_model
 from regard.training.trainer import Trainer
 
-OUT = Path("benchmarks/out/training.jsonl")
 Step = Callable[[], int]
 """Takes one training step and returns how many target tokens it learned from."""
-
-
-@dataclass(frozen=True)
-class Encoded:
-    """A corpus that needs no run."""
-
-    pairs: EncodedPairs
-
-    def epoch(self, number: int) -> EncodedPairs:
-        return self.pairs
-
-    @property
-    def validation(self) -> EncodedPairs:
-        return self.pairs
-
-
-@dataclass(frozen=True)
-class Result:
-    side: str
-    tokens_per_second: list[float]
-    """Target tokens a second, padding not counted, one figure a round."""
 
 
 def regard_side(pairs: EncodedPairs, sizes: tuple[int, int]) -> Step:
@@ -61,12 +36,8 @@ def regard_side(pairs: EncodedPairs, sizes: tuple[int, int]) -> Step:
     torch.manual_seed(1)
     model = build_model(config.model, source_words=sizes[0], target_words=sizes[1])
     trainer = Trainer(model, Encoded(pairs), config.train)
-    batches = _forever(pairs, shuffled=True)
-    return lambda: _tokens(trainer.step(pairs.batch(next(batches)), 1e-3))
-
-
-def _tokens(done: tuple[float, int]) -> int:
-    return done[1]
+    batches = forever(pairs, size=128, unit="sentences")
+    return lambda: trainer.step(pairs.batch(next(batches)), 1e-3)[1]
 
 
 def loop_side(pairs: EncodedPairs, sizes: tuple[int, int]) -> Step:
@@ -92,35 +63,6 @@ def loop_side(pairs: EncodedPairs, sizes: tuple[int, int]) -> Step:
 SIDES = {"regard": regard_side, "loop": loop_side}
 
 
-def _forever(pairs: EncodedPairs, *, shuffled: bool) -> Iterator[np.ndarray]:
-    epoch = 0
-    while True:
-        generator = np.random.default_rng(epoch) if shuffled else None
-        yield from plan(pairs, np.arange(len(pairs)), size=128, unit="sentences", generator=generator)
-        epoch += 1
-
-
-class Side:
-    """One implementation in a process of its own, so that neither profits from the other's settings."""
-
-    def __init__(self, name: str, data: str) -> None:
-        command = [sys.executable, "-m", "benchmarks.training", "--side", name, "--data", data]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-
-    def speed(self, steps: int) -> float:
-        """Let it take some steps and return its target tokens a second."""
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        self.process.stdin.write(f"{steps}\n")
-        self.process.stdin.flush()
-        tokens, seconds = self.process.stdout.readline().split()
-        return int(tokens) / float(seconds)
-
-    def close(self) -> None:
-        """Let it end."""
-        self.process.communicate()
-
-
 def serve(name: str, data: str) -> None:
     """Be a side: for every number of steps read, print tokens and seconds."""
     train = corpus(data)["train"]
@@ -135,11 +77,12 @@ def serve(name: str, data: str) -> None:
 
 def measure(data: str, *, steps: int, rounds: int) -> list[Result]:
     """Let the sides take turns, so that whatever else the machine does hits them alike."""
-    sides = {name: Side(name, data) for name in SIDES}
+    command = [sys.executable, "-m", "benchmarks.training", "--data", data, "--side"]
+    sides = {name: Side([*command, name]) for name in SIDES}
     speeds: dict[str, list[float]] = {name: [] for name in sides}
     for number in range(rounds + 1):
         for name, side in sides.items():
-            speed = side.speed(steps if number else 1)
+            speed = side.speed(str(steps if number else 1))
             if number:  # the first round warms up
                 speeds[name].append(speed)
     for side in sides.values():
@@ -164,28 +107,12 @@ def main() -> None:
         serve(arguments.side, arguments.data)
         return
     results = measure(arguments.data, steps=arguments.steps, rounds=arguments.rounds)
-    medians = {result.side: statistics.median(result.tokens_per_second) for result in results}
-    for name, speed in medians.items():
-        print(f"{name:<8} {speed:8.0f} target tokens/s")
-    print(f"ratio    {medians['regard'] / medians['loop']:8.2f}")
-    record(results, ratio=medians["regard"] / medians["loop"])
-
-
-def record(results: list[Result], *, ratio: float) -> None:
-    """Add a JSON line with machine and commit."""
-    OUT.parent.mkdir(parents=True, exist_ok=True)
-    commit = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=False).stdout.strip()
-    line = {
-        "what": "training homework, regard : loop per step",
-        "ratio": ratio,
-        "results": [asdict(result) for result in results],
-        "torch": torch.__version__,
-        "threads": torch.get_num_threads(),
-        "machine": platform.processor() or platform.machine(),
-        "commit": commit,
-    }
-    with OUT.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(line) + "\n")
+    for result in results:
+        print(f"{result.side:<8} {result.median:8.0f} target tokens/s")
+    ratio = results[0].median / results[1].median
+    print(f"ratio    {ratio:8.2f}")
+    what = "training homework, regard : loop per step, target tokens/s"
+    record("training", {"what": what, "ratio": ratio, "results": [asdict(result) for result in results]})
 
 
 if __name__ == "__main__":
