@@ -89,6 +89,8 @@ class ModelConfig(Frozen):
     """Recurrent cell of encoder and decoder."""
     embedding: PositiveInt = 256
     """Size of a word embedding."""
+    embedding_gain: PositiveFloat = 1.0
+    """Factor on embeddings where they are read. They have length 1 at first; larger ones are learnt from sooner."""
     encoder_hidden: PositiveInt = 512
     """Encoder state, each way."""
     encoder_layers: PositiveInt = 1

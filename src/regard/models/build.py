@@ -1,7 +1,7 @@
 """From a configuration to a model: the only reader of ModelConfig."""
 
 import inspect
-import math
+from functools import partial
 from typing import Any
 
 from torch import nn
@@ -23,9 +23,9 @@ def build_model(config: ModelConfig, *, source_words: int, target_words: int) ->
     """Build the model of a configuration for vocabularies of the given sizes; weights come from torch's generator."""
     unit: Unit = "feature" if config.variational else "number"
     dropout = Dropout(config.dropout, unit)
-    word_dropout = Dropout(config.word_dropout, "word")
-    target = Embedding(target_words, config.embedding, word_dropout)
-    source = target if config.tie == "all" else Embedding(source_words, config.embedding, word_dropout)
+    embed = partial(Embedding, gain=config.embedding_gain, dropout=Dropout(config.word_dropout, "word"))
+    target = embed(target_words, config.embedding)
+    source = target if config.tie == "all" else embed(source_words, config.embedding)
     encoder = Encoder(
         source,
         cell=config.cell,
@@ -72,19 +72,17 @@ def build_attention(config: ModelConfig) -> Attention:
 
 
 class Embedding(nn.Embedding):
-    """Word vectors of length about 1, so that the table can also be the output layer; what is looked up is enlarged.
+    """Word vectors of length about 1, so that the table can also be the output layer; what is looked up is enlarged."""
 
-    A recurrent network wants inputs whose coordinates are about 1, and learns faster with them (docs/log.md).
-    """
-
-    def __init__(self, words: int, size: int, dropout: Dropout) -> None:
+    def __init__(self, words: int, size: int, *, gain: float, dropout: Dropout) -> None:
         super().__init__(words, size, padding_idx=PAD)
-        self.dropout = dropout
         nn.init.normal_(self.weight, std=size**-0.5)
+        self.gain = gain
+        self.dropout = dropout
 
     def forward(self, tokens: Int[Tensor, "*any"]) -> Float[Tensor, "*any E"]:
         """Look the tokens up; in training some are not found."""
-        found: Tensor = self.dropout(super().forward(tokens) * math.sqrt(self.embedding_dim))
+        found: Tensor = self.dropout(super().forward(tokens) * self.gain)
         return found
 
 
