@@ -188,9 +188,10 @@ class Run:
         corpus_sha256 = self.description["corpus_sha256"]
         copy = Run.create(path, self.config, self.tokenizers, corpus_sha256=corpus_sha256)
         copy.save_weights(shrink(weights))
-        for name, evaluation in self.evaluations().items():
-            copy.save_evaluation(name, {key: value for key, value in evaluation.items() if key != "sentences"})
         copy.describe(**self.description)
+        with telling(copy.path):
+            scores = {name: evaluation["scores"] for name, evaluation in self.evaluations().items()}
+            _write_json(copy.path / "scores.json", scores)
         return copy
 
     @property
