@@ -59,7 +59,7 @@ class Run:
     def refuse_existing(path: Path) -> None:
         """Protect what is there already."""
         if path.exists():
-            raise RegardError(f"{path}: exists already. Choose another directory with --run, or remove it.")
+            raise RegardError(f"{path}: exists already. Choose another directory, or remove it.")
 
     @classmethod
     def open(cls, path: str | Path) -> "Run":
@@ -182,17 +182,26 @@ class Run:
 
     def export(self, path: Path) -> "Run":
         """Make a small copy to give away: one byte a weight, what is needed to translate and the scores, no more."""
-        from regard.models.small import shrink
+        from regard.models.small import restore, shrink
 
-        weights, _ = self.load_weights("best")
+        weights = restore(self.load_weights("best")[0])
         corpus_sha256 = self.description["corpus_sha256"]
         copy = Run.create(path, self.config, self.tokenizers, corpus_sha256=corpus_sha256)
         copy.save_weights(shrink(weights))
         copy.describe(**self.description)
         with telling(copy.path):
-            scores = {name: evaluation["scores"] for name, evaluation in self.evaluations().items()}
-            _write_json(copy.path / "scores.json", scores)
+            _write_json(copy.path / "scores.json", self._scores())
         return copy
+
+    def _scores(self) -> dict[str, Any]:
+        own = {name: evaluation["scores"] for name, evaluation in self.evaluations().items()}
+        inherited = self.path / "scores.json"  # of a copy
+        return (_read_json(inherited) if inherited.is_file() else {}) | own
+
+    @property
+    def can_resume(self) -> bool:
+        """Whether there is a checkpoint; a copy made to give away has none."""
+        return (self.path / "last.safetensors").is_file()
 
     @property
     def examples(self) -> Path:

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+import torch
 from click.testing import CliRunner, Result
 
 import regard.run
@@ -51,10 +52,26 @@ def test_a_copy_keeps_its_scores_and_no_sentences(run: Run, copy: Path) -> None:
     assert json.loads((copy / "scores.json").read_text()) == wanted != {}
 
 
+def test_a_copy_of_a_copy_is_the_same(copy: Path, tmp_path: Path) -> None:
+    assert call("export", str(copy), str(tmp_path / "again")).exit_code == 0
+    first, second = (Run.open(path).model().state_dict() for path in (copy, tmp_path / "again"))
+    for name, tensor in first.items():
+        torch.testing.assert_close(second[name], tensor, rtol=1e-3, atol=1e-6)
+    assert (tmp_path / "again" / "scores.json").read_text() == (copy / "scores.json").read_text()
+
+
+def test_a_copy_is_not_trained_further(copy: Path) -> None:
+    before = sorted(copy.iterdir())
+    told = call("resume", str(copy))
+    assert told.exit_code == 1
+    assert "finished" in told.stderr
+    assert sorted(copy.iterdir()) == before
+
+
 def test_what_is_there_is_not_overwritten(run: Run, copy: Path) -> None:
     again = call("export", str(run.path), str(copy))
     assert again.exit_code == 1
-    assert again.stderr == f"Error: {copy}: exists already. Choose another directory with --run, or remove it.\n"
+    assert again.stderr == f"Error: {copy}: exists already. Choose another directory, or remove it.\n"
 
 
 @pytest.mark.usefixtures("box")

@@ -140,7 +140,7 @@ def test_evaluate_prints_scores_with_signatures_and_stores_them(run: Path) -> No
          "Error: --unknown: got 'replace', want 'show' or 'forbid' to evaluate; translate can replace."),
         (["resume", "{run}"], "Error: {run}: finished; there is nothing to resume."),
         (["train", "reverse", "--run", "{run}"],
-         "Error: {run}: exists already. Choose another directory with --run, or remove it."),
+         "Error: {run}: exists already. Choose another directory, or remove it."),
         (["list", "atention"], "Error: Unknown kind 'atention'. Did you mean 'attention'?"),
     ],
 )  # fmt: skip

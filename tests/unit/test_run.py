@@ -55,7 +55,7 @@ def test_a_directory_that_exists_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("keep me")
     with pytest.raises(RegardError) as caught:
         make(tmp_path)
-    assert str(caught.value) == f"{tmp_path}: exists already. Choose another directory with --run, or remove it."
+    assert str(caught.value) == f"{tmp_path}: exists already. Choose another directory, or remove it."
     assert (tmp_path / "mine.txt").read_text() == "keep me"
 
 

@@ -9,6 +9,7 @@ import click
 
 if TYPE_CHECKING:
     from regard.bench import Speed
+    from regard.config import Config
 
 PARTS = ("training", "decoding", "latency", "start")
 
@@ -30,9 +31,11 @@ def bench(
     measured in the same run. Speeds of a busy machine mean little: compare figures of one run.
     """
     from regard.cli.terminal import say
+    from regard.config import load_config
 
+    config = load_config(experiment, overrides)
     say(f"Measuring {experiment}; leave the machine alone meanwhile.")
-    for speed in _speeds(experiment, overrides, parts or PARTS, seconds=seconds, sentences=sentences):
+    for speed in _speeds(config, parts or PARTS, seconds=seconds, sentences=sentences):
         if as_json:
             click.echo(json.dumps({"experiment": experiment, **asdict(speed)}))
             continue
@@ -40,14 +43,10 @@ def bench(
         click.echo(f"{speed.what:<36} {speed.value:>10,.2f} {speed.unit}{share}")
 
 
-def _speeds(
-    experiment: str, overrides: tuple[str, ...], parts: tuple[str, ...], *, seconds: float, sentences: int
-) -> "Iterator[Speed]":
+def _speeds(config: "Config", parts: tuple[str, ...], *, seconds: float, sentences: int) -> "Iterator[Speed]":
     from regard import bench as measure
-    from regard.config import load_config
     from regard.device import choose_device, choose_precision
 
-    config = load_config(experiment, overrides)
     precision = choose_precision(config.train.precision, choose_device("cpu"))
     name = str(precision).removeprefix("torch.")
     yield measure.Speed(f"limit of matrix products, {name}", measure.machine_limit(precision) / 1e9, "GFLOP/s")
