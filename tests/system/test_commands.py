@@ -130,7 +130,7 @@ def test_evaluate_prints_scores_with_signatures_and_stores_them(run: Path) -> No
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["translate", "nowhere"], "Error: nowhere: no such run. `regard train` makes one."),
+        (["translate", "nowhere"], "Error: nowhere: no such file, and no such run; `regard train` makes one."),
         (["translate", "{run}", "missing.txt"],
          "Error: missing.txt: cannot read the file (No such file or directory)."),
         (["translate", "{run}", "--beam", "0"], "Error: search.width: got 0, want an integer >= 1."),

@@ -53,7 +53,7 @@ class Strategy:
             gigabytes = 4 * rows * row / 2**30
             raise RegardError(
                 f"search: width {rows}, up to {longest} tokens from {source}, needs about {gigabytes:.0f} GB of memory "
-                f"for a sentence, want at most {4 * MOST_CELLS // 2**30}. Lower the width or the greatest length."
+                f"for a sentence, want at most {4 * MOST_CELLS // 2**30}. Shorten it, or lower the width or length."
             )
         return max(1, USUAL_CELLS // (rows * row))
 
