@@ -91,7 +91,7 @@ def test_the_kernel_refuses_what_python_cannot(tmp_path: Path, monkeypatch: pyte
         assert sandbox.ask({"op": "load", "source": source, "name": "raw.py"})["ok"]["note"] is None
         with pytest.raises(Stopped, match=r"^exit code 3$"):
             sandbox.ask({"op": "load", "source": "import os\nos._exit(3)", "name": "gone.py"})
-    folder, *rest = sandbox.output.splitlines()
+    folder, *rest = sandbox.printed.splitlines()
     assert rest == ["[-1, -1, -1]", "[-1, -1]", "-1 -1", "-1", "True", "False"]
     assert victim.read_text() == "precious"
     assert not Path(folder).exists()
