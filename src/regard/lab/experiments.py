@@ -27,11 +27,14 @@ class Settings(Noise):
 
     def __post_init__(self) -> None:
         """Refuse what has no closed form."""
+        most = 2 * 10**7 // max(self.m, 1)
         problems = {
+            "d": (self.d, 3 <= self.d <= 2048, "3 to 2048"),
             "m": (self.m, 3 <= self.m <= self.d, f"3 to d = {self.d}: orthogonal keys need as many dimensions"),
             "c": (self.c, 0 < self.c <= 1000, "a number > 0, at most 1000"),
             "beta": (self.beta, 0 < self.beta <= 100, "a variance > 0, at most 100"),
-            "resamplings": (self.resamplings, self.resamplings >= 100, "an integer >= 100"),
+            "resamplings": (self.resamplings, 100 <= self.resamplings <= most, f"100 to {most} with m = {self.m}"),
+            "seed": (self.seed, 0 <= self.seed < 2**63, "an integer from 0 to 2^63 - 1"),
         }
         for name, (got, is_good, wanted) in problems.items():
             if not is_good:

@@ -106,7 +106,9 @@ def test_ratio_error_shrinks_with_the_root_of_the_draws() -> None:
         ({"c": 0.0}, "lab c: got 0, want a number > 0, at most 1000."),
         ({"c": float("inf")}, "lab c: got inf, want a number > 0, at most 1000."),
         ({"beta": -1.0}, "lab beta: got -1, want a variance > 0, at most 100."),
-        ({"resamplings": 5}, "lab resamplings: got 5, want an integer >= 100."),
+        ({"d": -4}, "lab d: got -4, want 3 to 2048."),
+        ({"resamplings": 5}, "lab resamplings: got 5, want 100 to 2500000 with m = 8."),
+        ({"seed": 2**64}, "lab seed: got 1.84467e+19, want an integer from 0 to 2^63 - 1."),
     ],
 )
 def test_settings_without_a_closed_form_are_refused(wrong: dict[str, float], message: str) -> None:
