@@ -20,7 +20,7 @@ def judge_batches(student: Student, report: Report) -> None:
 
 def _judge_company(student: Student, report: Report) -> None:
     """Compare sentences alone and in a batch; where they differ, find out why."""
-    h, e = student.contract.random(student.setting, seed=4)
+    h, e = student.draw(seed=4)
     together = student.attend(h, e)
     try:
         apart = _one_by_one(student, h, e)
@@ -59,7 +59,7 @@ def _touched(student: Student, h: Tensor, e: Tensor, together: tuple[Tensor, Ten
 
 
 def _try_size(student: Student, report: Report, *, batch: int | None, length: int) -> bool:
-    h, e = student.contract.random(student.setting, seed=5, batch=batch, length=length)
+    h, e = student.draw(seed=5, batch=batch, length=length)
     try:
         answer = student.call(h, e)
         student.read(answer, h, e)
@@ -76,7 +76,7 @@ def _try_size(student: Student, report: Report, *, batch: int | None, length: in
 
 
 def _what_is_fixed(student: Student, length: int) -> str:
-    h, e = student.contract.random(student.setting, seed=5, length=length)
+    h, e = student.draw(seed=5, length=length)
     try:
         student.attend(h, e)
     except (Raised, Unfit):

@@ -39,7 +39,7 @@ def _judge_all(student: Student, report: Report) -> None:
         _judge_steadiness(student, report)
     with _part(report, "distribution"):
         has_weights = _judge_distribution(student, report)
-        one, two = (student.attend(*contract.random(student.setting, seed=seed))[1] for seed in (1, 2))
+        one, two = (student.attend(*student.draw(seed=seed))[1] for seed in (1, 2))
         if near(one, two) and not near(one, torch.ones_like(one)):
             report.blame("score", "constant")
             return
@@ -125,7 +125,7 @@ def _read_shapes(student: Student, report: Report, answer: Answer) -> None:
         form = answer.form if len(answer.outputs) == 1 else f"a {answer.form} of {len(answer.outputs)}"
         report.blame("interface", "not-a-pair", form=form)
         raise Finished
-    wanted = student.contract.shapes(*student.contract.random(student.setting, seed=0))
+    wanted = student.contract.shapes(*student.draw(seed=0))
     is_swapped = _fits(shapes[0], wanted[1]) and _fits(shapes[1], wanted[0])
     if is_swapped:
         first, second = f"weights {list(shapes[0])}", f"value {list(shapes[1])}"
@@ -160,7 +160,7 @@ def _is_transposed(report: Report, what: str, got: Shape, wanted: Shape) -> bool
 
 def _judge_steadiness(student: Student, report: Report) -> None:
     """Judge whether the same input gives the same result. If it never does, nothing else can be compared."""
-    x, y = (student.contract.random(student.setting, seed=seed) for seed in (1, 2))
+    x, y = (student.draw(seed=seed) for seed in (1, 2))
     first = student.attend(*x, seed=0)
     if not all(bool(result.isfinite().all()) for result in first):
         report.blame("interface", "not-finite")
@@ -182,7 +182,7 @@ def _judge_steadiness(student: Student, report: Report) -> None:
 
 def _judge_distribution(student: Student, report: Report) -> bool:
     """Judge whether weights are positive and sum to 1; say whether scores can be read off them."""
-    h, e = student.contract.random(student.setting, seed=3)
+    h, e = student.draw(seed=3)
     answer = student.call(h, e, trace=True)
     _, weights = student.read(answer, h, e)
     softmaxes = answer.trace["softmaxes"]
@@ -229,7 +229,7 @@ def _name_the_axis(student: Student, report: Report, weights: Tensor, softmaxes:
 
 def _judge_large(student: Student, report: Report, has_weights: bool) -> None:
     """Scores of a few thousand must not end in NaN."""
-    h, e = student.contract.random(student.setting, seed=7)
+    h, e = student.draw(seed=7)
     factor = LARGE if len(student.contract.inputs) == 1 else 1.0
     for sign in (1, -1):
         results = student.attend(sign * LARGE * h, factor * e)
@@ -243,7 +243,7 @@ def _remark_loops(student: Student, report: Report) -> None:
         return
 
     def inputs(batch: int, length: int) -> tuple[Tensor, Tensor]:
-        return student.contract.random(student.setting, seed=8, batch=batch, length=length)
+        return student.draw(seed=8, batch=batch, length=length)
 
     def operations(batch: int, length: int) -> int:
         return int(student.call(*inputs(batch, length), trace=True).trace["count"])

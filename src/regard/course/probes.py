@@ -154,12 +154,12 @@ def _constant(student: Student, a: float) -> float:
 
 
 def _draw(student: Student, seed: int) -> tuple[Tensor, Tensor]:
-    h, e = student.contract.random(student.setting, seed=seed, batch=1)
+    h, e = student.draw(seed=seed, batch=1)
     return h[0, 0], e[0]
 
 
 def _evidence(student: Student) -> str:
-    h, e = student.contract.random(student.setting, seed=0)
+    h, e = student.draw(seed=0)
     used = NONLINEAR & set(student.call(h, e, trace=True).trace["names"])
     return f" (it calls {', '.join(sorted(used))})" if used else ""
 

@@ -86,12 +86,20 @@ class Student:
         """Build the class, call it once as it is, then fill its weights."""
         self.setting = setting
         self._build()
-        answer = self.call(*self.contract.random(setting, seed=0), trace=True)
+        answer = self.call(*self.draw(seed=0), trace=True)
         self.fill()
         return answer
 
+    def draw(self, *, seed: int, batch: int | None = None, length: int | None = None) -> tuple[Tensor, Tensor]:
+        """Draw queries and memory."""
+        generator = torch.Generator().manual_seed(seed)
+        query, memory = self.contract.sizes(self.setting)
+        rows = batch or self.setting.batch
+        e = torch.randn(rows, length or self.setting.length, memory, generator=generator)
+        return torch.randn(rows, self.setting.steps, query, generator=generator), e
+
     def _build(self) -> None:
-        arguments, inputs = self.contract.arguments(self.setting), self.contract.random(self.setting, seed=0)
+        arguments, inputs = self.contract.arguments(self.setting), self.draw(seed=0)
         self.ask({"op": "build", "class": self._name, "arguments": arguments, "inputs": self._pack(*inputs)})
 
     def fill(self, *, constant: float | None = None, bias: float = 0.0, outside: bool = True, seed: int = 1) -> None:

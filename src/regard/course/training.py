@@ -26,7 +26,7 @@ def unregistered(student: Student) -> list[str]:
     """Name weights that change the results but that the optimiser would not find."""
     if not student.weights["outside"]:
         return []
-    h, e = student.contract.random(student.setting, seed=35)
+    h, e = student.draw(seed=35)
     student.fill(seed=2)
     student.fill(outside=False)
     with_others = student.attend(h, e)
@@ -37,7 +37,7 @@ def unregistered(student: Student) -> list[str]:
 def _compare_gradients(student: Student, report: Report) -> None:
     """Compare autograd with small steps along one random direction for each input and each weight."""
     generator, contract = torch.Generator().manual_seed(6), student.contract
-    h, e = contract.random(student.setting, seed=6)
+    h, e = student.draw(seed=6)
     inputs = dict(zip(reversed(contract.inputs), (e, h), strict=False))
     # Weights that are set anew before each call, or are not the ones that are used, cannot be moved.
     can_move = student.weights["is_plain"] and not student.setting.is_fresh

@@ -11,7 +11,7 @@ from regard.course.student import CLOSE, Student, near
 
 def judge_mean(student: Student, report: Report) -> None:
     """Judge a value that should be the mean of the memory with the student's own weights."""
-    h, e = student.contract.random(student.setting, seed=11)
+    h, e = student.draw(seed=11)
     value, weights = student.attend(h, e)
     value, mean = value[:, 0], (weights[:, 0] @ e)[:, 0]
     got, wanted = list(value.shape), list(mean.shape)
@@ -67,7 +67,7 @@ def _is_scrambled(student: Student) -> bool:
     """Say whether [B, N, S, size] was joined without exchanging N and S; then the first rows are all of head 1."""
     rows, outputs = [], []
     for seed in range(50, 70):
-        _, x = student.contract.random(student.setting, seed=seed)
+        _, x = student.draw(seed=seed)
         value, weights = student.attend(x, x)
         first = x.shape[1] // student.setting.heads
         rows.append((weights[:, 0] @ x)[:, : first * student.setting.heads].reshape(len(x) * first, -1))
@@ -93,7 +93,7 @@ def _samples(student: Student, *, scale: float = 1.0, skip: int = 0) -> tuple[Te
     """
     rows, outputs = [], []
     for seed in range(20, 20 + math.ceil(64 / student.setting.batch)):
-        h, e = (scale * x for x in student.contract.random(student.setting, seed=seed))
+        h, e = (scale * x for x in student.draw(seed=seed))
         value, weights = student.attend(h, e)
         read = (weights @ e[:, None]).transpose(1, 2).flatten(2)  # [B, T, N M]
         queries = h if h.shape[1] == read.shape[1] else e

@@ -125,6 +125,12 @@ def test_command_with_nothing_there(tmp_path: Path) -> None:
         assert f"'{place}' {what}. Want a Python file, FILE.py:Class, a notebook, or a folder." in result.stderr
 
 
+def test_command_prints_one_form() -> None:
+    result = CliRunner().invoke(command, ["x.py", "--json", "--csv"])
+    assert result.exit_code == 2
+    assert "--json and --csv: choose one." in result.stderr
+
+
 def test_a_file_that_cannot_be_read_does_not_stop_the_others(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_bytes(b"\xff\xfe")
     (tmp_path / "b.py").write_text((SUBMISSIONS / "right" / "dot_product.py").read_text())
