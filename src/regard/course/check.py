@@ -15,7 +15,6 @@ from regard.course.wire import Message
 from regard.errors import RegardError, did_you_mean
 
 KNOWN = ("SingleQueryScaledDotProductAttention", "DotProdAttention")
-LESSON_SIZE = 64
 HARMLESS = ("reading", "os.listdir", "os.scandir", "socket")
 """What scripts do to get at their data; they get nothing, and lose no points."""
 WORDS = {"multi_head": ("multi",), "additive": ("additive", "bahdanau", "concat"), "dot_product": ("dotprod",)}
@@ -65,7 +64,7 @@ def learn(
     """Train three models for ``rounds`` times ``count`` steps; return their losses and a verdict."""
     student = Student(ask, report.name, CONTRACTS[report.kind])
     student.ask({"op": "load", "source": source, "name": report.file})
-    request = {"op": "learn", "arguments": [LESSON_SIZE] * 3, "rounds": rounds, "count": count}
+    request = {"op": "learn", "rounds": rounds, "count": count}
     classes = {"yours": report.name, "ours": "ours", "none": "none"}
     results = {label: student.ask(request | {"class": name}) for label, name in classes.items()}
     training, validation = ({label: r[key] for label, r in results.items()} for key in ("training", "validation"))

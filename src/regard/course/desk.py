@@ -70,7 +70,7 @@ class Desk:
 
     def _tell(self, error: BaseException) -> Message:
         try:
-            text = str(error)[:600]
+            text = str(error)[:300]
         except BaseException:
             text = "(its message raises, too)"
         line = getattr(error, "lineno", None) if isinstance(error, SyntaxError) else None
@@ -179,7 +179,7 @@ class Desk:
 
     def _learn(self, request: Message) -> Message:
         wanted = self._classes.get(request["class"])
-        inner = wanted(*request["arguments"]) if wanted else self._lesson.known(request["class"])
+        inner = wanted(*self._lesson.sizes) if wanted else self._lesson.known(request["class"])
         result: Message = self._lesson.learn(inner, rounds=request["rounds"], count=request["count"])
         return result
 

@@ -53,6 +53,8 @@ class Borrowed(Attention):
 class Lesson:
     """One corpus and several attentions in turn; each sees the same batches and starts from the same seed."""
 
+    sizes = (SIZE, SIZE, SIZE)
+
     def __init__(self) -> None:
         self._config = load_config("scenes", SETTINGS)
         corpus = load_corpus(self._config.data)
@@ -63,7 +65,7 @@ class Lesson:
     @staticmethod
     def known(name: str) -> nn.Module:
         """Return what a student's class is compared with: "ours", and "none" for no attention."""
-        return SingleQueryScaledDotProductAttention(SIZE, SIZE, SIZE) if name == "ours" else Dummy()
+        return SingleQueryScaledDotProductAttention(*Lesson.sizes) if name == "ours" else Dummy()
 
     def learn(self, inner: nn.Module, *, rounds: int, count: int) -> dict[str, Any]:
         """Train a new model for ``rounds`` times ``count`` steps; return mean losses and the validation's, in nats."""

@@ -16,6 +16,7 @@ from regard.course.sandbox import Limits, Sandbox, Stopped
 SUBMISSIONS = Path(__file__).parents[2] / "submissions"
 HOSTILE = {
     "allocates_100_gb": "exception",
+    "closes_every_pipe": "died",
     "endless_loop": "timeout",
     "forks": "exception",
     "os_exit": "died",
