@@ -112,7 +112,8 @@ class Desk:
     def _build(self, request: Message) -> Message:
         for space, values in self._plain:  # what was kept in globals or on the class is no part of a new object
             for name, value in values.items():
-                setattr(space, name, copy.deepcopy(value))
+                with suppress(Exception):  # what cannot be copied stays
+                    setattr(space, name, copy.deepcopy(value))
         wanted = self._classes[request["class"]]
         _seed(0)
         self._module = wanted(*request["arguments"][: _signature(wanted)["most"]]).eval()
@@ -214,7 +215,9 @@ def _is_matrix(tensor: Tensor) -> bool:
 
 
 def _is_plain(name: str, value: object) -> bool:
-    return not name.startswith("__") and isinstance(value, int | float | str | list | dict | set | None)
+    """Say whether a global or an attribute of a class may hold state: a number, or a container that is not data."""
+    is_small = not isinstance(value, list | dict | set) or len(value) < 100
+    return not name.startswith("__") and is_small and isinstance(value, int | float | list | dict | set | None)
 
 
 def _tensors(value: Any, seen: set[int]) -> Iterator[Tensor]:

@@ -211,6 +211,16 @@ def test_a_class_judged_by_its_name_alone_may_be_another_assignment() -> None:
     assert judged(source, kind="additive").total == 20
 
 
+def test_globals_that_cannot_be_copied_are_no_mistake() -> None:
+    source = (SUBMISSIONS / "right" / "bmm.py").read_text()
+    assert (
+        judged(
+            source + "\n\nKEPT = [iter(()), (line for line in [])]\nimport threading\nLOCKS = {1: threading.Lock()}\n"
+        ).total
+        == 20
+    )
+
+
 def test_several_classes_need_a_name() -> None:
     source = (SUBMISSIONS / "right" / "bmm.py").read_text().replace("SingleQueryScaledDotProductAttention", "Mine")
     source += "\n\nclass Other(nn.Module):\n    pass\n"
