@@ -68,10 +68,10 @@ def test_widths_give_a_table_with_intervals_and_search_errors(runs: dict[str, st
     assert head.split("  ")[0] == "search"
     assert "95 % interval" in head
     assert "score up on greedy" in head
-    assert [row.split()[0] for row in rows] == ["greedy", "beam2-power1", "beam3-power1"]
-    stored = json.loads((Path(runs["scenes"]) / "evaluations" / "test-beam3-power1.json").read_text())
+    assert [row.split()[0] for row in rows] == ["greedy", "beam2-power0.7", "beam3-power0.7"]
+    stored = json.loads((Path(runs["scenes"]) / "evaluations" / "test-beam3-power0.7.json").read_text())
     errors = stored["search_errors"]
-    assert list(errors) == ["greedy", "beam2-power1"]
+    assert list(errors) == ["greedy", "beam2-power0.7"]
     counts = [errors[name][key] for name in errors for key in ("better_score", "worse_quality")]
     assert rows[2].split()[-4:] == [str(count) for count in counts]
     assert "bleu" not in others

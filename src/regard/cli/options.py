@@ -60,8 +60,8 @@ also_option = click.option(
 )
 
 OPTIONS = (
-    click.option("--length-penalty", type=float, default=1.0, show_default=True, metavar="ALPHA",
-                 help="Divide log P by length^ALPHA; 0 compares whole probabilities."),
+    click.option("--length-penalty", type=float, metavar="ALPHA",
+                 help="Divide log P by length^ALPHA; 0 compares whole probabilities.  [default: 0.7]"),
     click.option("--gnmt", is_flag=True, help="Divide by ((5 + length) / 6)^ALPHA instead."),
     click.option("--coverage", type=float, default=0.0, metavar="BETA", help="Penalty for source words left unread."),
     click.option("--max-length", type=LengthType(), metavar="N|Rx+N", help="Longest output  [default: 2x+10]"),
@@ -96,7 +96,7 @@ def strategy_for(
     from regard.search.rules import RULES, Constraint
     from regard.search.strategy import Strategy
 
-    alpha = options["length_penalty"]
+    alpha = Power().alpha if options["length_penalty"] is None else options["length_penalty"]
     kind = Gnmt(alpha) if options["gnmt"] else Power(alpha) if alpha else Plain()
     constraints: tuple[Constraint, ...] = (NoUnknown(),) if options["unknown"] == "forbid" else ()
     if options["no_repeat"] is not None:
