@@ -28,7 +28,7 @@ def serve(runs: tuple[Path, ...], host: str, port: int, opens: bool) -> None:
     """
     from regard.cli import INTERRUPTED
     from regard.serve.api import Models
-    from regard.serve.app import create_app, listen, run
+    from regard.serve.app import Server, create_app, listen
 
     taken = listen(host, port)
     models = Models(runs)
@@ -42,7 +42,7 @@ def serve(runs: tuple[Path, ...], host: str, port: int, opens: bool) -> None:
     if opens:
         click.launch(url)
     try:
-        run(app, taken)
+        Server(app).run(sockets=[taken])
     except KeyboardInterrupt:
         say("stopped")
         sys.stdout.flush()

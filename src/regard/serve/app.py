@@ -1,7 +1,8 @@
 """The web application: routes, who may use it, and how mistakes are told."""
 
 import socket
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager
 from importlib.resources import files
 from ipaddress import ip_address
 from typing import Any
@@ -58,10 +59,16 @@ def listen(host: str, port: int) -> socket.socket:
     return taken
 
 
-def run(app: FastAPI, taken: socket.socket) -> None:
-    """Serve until the process is interrupted; what is under way then is not waited for."""
-    config = uvicorn.Config(app, log_level="error", access_log=False, timeout_graceful_shutdown=0, lifespan="off")
-    uvicorn.Server(config).run(sockets=[taken])
+class Server(uvicorn.Server):
+    """Serves until it is interrupted; what is under way then is not waited for."""
+
+    def __init__(self, app: FastAPI) -> None:
+        super().__init__(uvicorn.Config(app, log_level="error", access_log=False, lifespan="off"))
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        """Leave Ctrl-C to Python, which is quicker than waiting for every browser to hang up."""
+        yield
 
 
 def _add_api(app: FastAPI, models: Models) -> None:

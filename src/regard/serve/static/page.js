@@ -2,7 +2,7 @@
 const EXAMPLES = {reverse: "abcdabbc", en: "A little girl plays with a red ball on the street.",
   de: "Auf der Straße spielt ein kleines Mädchen mit einem roten Ball."};
 const PAUSE = 200; // milliseconds of silence after which the sentence is translated
-const CELL = 56; // pixels of the largest cell of a map: to be read from the last row of a classroom
+const CELL = {one: 56, many: 40}; // pixels of the largest cell of a map: to be read from the last row of a classroom
 
 const element = id => document.getElementById(id);
 const make = (tag, parent, properties = {}, ...classes) => {
@@ -11,7 +11,7 @@ const make = (tag, parent, properties = {}, ...classes) => {
   parent?.append(made);
   return made;
 };
-const percent = share => share >= .995 ? "100 %" : share >= .0995 ? `${Math.round(100 * share)} %` : `${(100 * share).toFixed(share < .00095 ? 2 : 1)} %`;
+const percent = share => share < .0001 ? "< 0.01 %" : `${(100 * share).toFixed(share < .001 ? 2 : share < .0995 ? 1 : 0)} %`;
 const signed = number => number.toFixed(2).replace("-", "−");
 const later = (wait, action) => {
   let timer;
@@ -53,7 +53,7 @@ class View {
     this.find(".forced button").addEventListener("click", () => this.begin(""));
     this.find(".maps").addEventListener("click", event => this.whatIf(this.rowOf(event.target)));
     this.find(".maps").addEventListener("keydown", event => event.key === "Enter" && this.whatIf(this.rowOf(event.target)));
-    this.find(".search").addEventListener("toggle", () => this.refreshTree());
+    this.find(".search").addEventListener("toggle", () => this.refreshTree().catch(error => this.tell(error)));
     this.prepareSteps();
     this.describe();
   }
@@ -79,10 +79,14 @@ class View {
       await this.refreshTree();
       this.root.classList.remove("waiting");
     } catch (error) {
-      if (error.name === "AbortError") return;
-      this.root.classList.remove("waiting");
-      this.find(".problem").textContent = error instanceof TypeError ? "The service does not answer; is regard serve still running?" : error.message;
+      this.tell(error);
     }
+  }
+
+  tell(error) {
+    if (error.name === "AbortError") return; // a newer question has taken its place
+    this.root.classList.remove("waiting");
+    this.find(".problem").textContent = error instanceof TypeError ? "The service does not answer. Is regard serve still running?" : error.message;
   }
 
   choose(number) {
@@ -132,7 +136,7 @@ class View {
     const maps = isSplit ? diagram.maps.slice(1) : diagram.maps.slice(0, 1);
     box.classList.toggle("one", maps.length === 1);
     const figures = maps.map(() => make("figure", box, {}, "regard-attention"));
-    figures.forEach((figure, index) => drawAttention(figure, {...diagram, title: isSplit ? maps[index].name : "", maps: [maps[index]]}, CELL));
+    figures.forEach((figure, index) => drawAttention(figure, {...diagram, title: isSplit ? maps[index].name : "", maps: [maps[index]]}, isSplit ? CELL.many : CELL.one));
   }
 
   rows() {
@@ -144,10 +148,14 @@ class View {
     return row && !element("tokens").checked ? row.sectionRowIndex : -1;
   }
 
-  async whatIf(index) {
+  whatIf(index) {
     if (index < 0) return;
     const {text, words} = this.chosen, [start] = places(text, words)[index], prefix = text.slice(0, start).trimEnd();
-    const {choices} = await ask("choices", {model: this.model.name, text: sentence(), prefix});
+    ask("choices", {model: this.model.name, text: sentence(), prefix})
+      .then(({choices}) => this.offer(prefix, choices, words[index])).catch(error => this.tell(error));
+  }
+
+  offer(prefix, choices, current) {
     const list = element("choices").querySelector("ol");
     element("choices").querySelector("p").textContent = prefix ? `\u2068${prefix}\u2069 …` : "The first word";
     list.replaceChildren();
@@ -159,7 +167,7 @@ class View {
       make("span", button, {textContent: percent(choice.probability)});
       make("small", button, {textContent: choice.text === null ? "" : `… ${choice.text.slice(ends[0])}`, dir: "auto"});
       button.style.setProperty("--share", `${100 * choice.probability}%`);
-      if (word === words[index]) button.ariaCurrent = "true";
+      if (word === current) button.ariaCurrent = "true";
       button.addEventListener("click", () => { element("choices").close(); this.begin(choice.text.slice(0, ends[1])); });
     }
     element("choices").showModal();
@@ -167,34 +175,32 @@ class View {
 
   prepareSteps() {
     const [back, on] = this.root.querySelectorAll(".steps button"), slider = this.find(".steps input");
-    const move = by => { slider.valueAsNumber += by; this.showStep(); };
-    back.addEventListener("click", () => move(-1));
-    on.addEventListener("click", () => move(1));
-    slider.addEventListener("input", () => this.showStep());
+    back.addEventListener("click", () => this.goTo(slider.valueAsNumber - 1));
+    on.addEventListener("click", () => this.goTo(slider.valueAsNumber + 1));
+    slider.addEventListener("input", () => this.goTo(slider.valueAsNumber));
     this.find(".tree").addEventListener("keydown", event => {
       const by = {ArrowLeft: -1, ArrowRight: 1, Home: -1e3, End: 1e3}[event.key];
       if (!by) return;
       event.preventDefault();
-      slider.value = slider.valueAsNumber + by;
-      this.showStep();
+      this.goTo(slider.valueAsNumber + by);
     });
   }
 
   async refreshTree() {
     if (!this.find(".search").open || !this.answer) return;
-    const box = this.find(".columns"), slider = this.find(".steps input");
+    const box = this.find(".tree .all"), slider = this.find(".steps input");
     const {n_best, ...question} = this.question();
     this.steps = sentence().trim() ? (await ask("search-tree", question, this.control.signal)).steps : [];
     const isPieces = this.steps.some(step => step.nodes.some(node => node.text.startsWith("▁")));
     box.replaceChildren();
     this.nodes = new Map();
     this.steps.forEach(({nodes}, step) => {
-      const column = make("div", box, {}, "column");
+      const column = make("div", box, {}, "step");
       for (const node of nodes) {
         const card = make("div", column, {}, "node");
         make("bdi", card, {textContent: step ? pieceName(node.text, isPieces) : "start"});
-        if (step) make("small", card, {textContent: `${percent(Math.exp(node.log_prob))} · ${signed(node.total)}`});
-        if (node.reason) make("small", card, {textContent: node.reason});
+        const notes = step ? [percent(Math.exp(node.log_prob)), signed(node.total), node.reason] : [];
+        for (const note of notes.filter(Boolean)) make("small", card, {textContent: note});
         this.nodes.set(node.id, {...node, card});
       }
     });
@@ -204,16 +210,17 @@ class View {
   }
 
   drawLinks() {
-    const svg = this.find(".tree svg"), box = this.find(".columns");
+    const svg = this.find(".tree svg"), box = this.find(".tree .all");
     svg.replaceChildren();
     svg.style.width = `${box.offsetWidth}px`;
     svg.style.height = `${box.offsetHeight}px`;
-    for (const node of this.nodes?.values() ?? []) {
+    const order = node => node.is_on_best_path + node.is_kept; // the winner on top
+    for (const node of [...this.nodes?.values() ?? []].sort((a, b) => order(a) - order(b))) {
       const parent = this.nodes.get(node.parent);
       if (!parent) continue;
       const [x, y] = [parent.card.offsetLeft + parent.card.offsetWidth, parent.card.offsetTop + parent.card.offsetHeight / 2];
       const [toX, toY] = [node.card.offsetLeft, node.card.offsetTop + node.card.offsetHeight / 2];
-      const bend = node.card.parentElement.offsetLeft - 44, middle = (bend + toX) / 2;
+      const bend = node.card.parentElement.offsetLeft - 28, middle = (bend + toX) / 2;
       node.link = document.createElementNS(svg.namespaceURI, "path");
       node.link.setAttribute("d", `M${x} ${y} H${bend} C${middle} ${y} ${middle} ${toY} ${toX} ${toY}`);
       svg.append(node.link);
@@ -222,7 +229,10 @@ class View {
   }
 
   showStep() {
-    if (!this.steps?.length) return;
+    if (!this.steps?.length) {
+      this.find(".steps output").textContent = "";
+      return;
+    }
     const step = this.find(".steps input").valueAsNumber, last = this.steps.length - 1;
     const alive = new Set(); // what leads to a hypothesis that is still open after this step, or has ended
     for (const node of this.nodes.values())
@@ -232,13 +242,19 @@ class View {
       for (const part of [node.card, node.link].filter(Boolean)) {
         part.classList.toggle("lost", !node.is_kept);
         part.classList.toggle("dead", node.is_kept && !alive.has(node.id));
-        part.classList.toggle("best", step === last && node.is_on_best_path);
+        part.classList.toggle("won", step === last && node.is_on_best_path);
         part.classList.toggle("later", node.step > step);
       }
-    [...this.find(".columns").children].forEach((column, index) => column.classList.toggle("later", index > step));
+    [...this.find(".tree .all").children].forEach((column, index) => column.classList.toggle("later", index > step));
     const {weighed, nodes} = this.steps[step], kept = nodes.filter(node => node.is_kept).length;
     this.find(".steps output").textContent = step ? `step ${step} of ${last}: ${weighed} continuations weighed, ${kept} kept` : "the start";
-    const column = this.find(".columns").children[step], tree = this.find(".tree");
+  }
+
+  goTo(step) {
+    const slider = this.find(".steps input"), tree = this.find(".tree");
+    slider.value = step;
+    this.showStep();
+    const column = this.find(".tree .all").children[slider.value];
     tree.scrollTo({left: column.offsetLeft + column.offsetWidth + 24 - tree.clientWidth});
   }
 
@@ -282,18 +298,24 @@ async function start() {
       make("input", label, {type: "checkbox", checked: index < 2}).addEventListener("change", () => arrange(models));
       label.append(` ${name}`);
     });
+  const fit = () => {
+    element("text").style.height = "auto";
+    element("text").style.height = `${element("text").scrollHeight + 2}px`;
+  };
   const typed = later(PAUSE, () => {
     history.replaceState(null, "", `#${encodeURIComponent(sentence())}`);
     views.forEach(view => { view.prefix = ""; });
     refresh();
   });
   element("text").addEventListener("input", typed);
+  element("text").addEventListener("input", fit);
   element("text").addEventListener("keydown", event => { if (event.key === "Enter") event.preventDefault(); });
   element("ask").addEventListener("submit", event => event.preventDefault());
   for (const id of ["beam", "n_best", "length_penalty", "tokens"]) element(id).addEventListener("change", refresh);
   element("heads").addEventListener("change", redraw);
   element("choices").addEventListener("click", event => { if (event.target === event.currentTarget) event.target.close(); });
-  addEventListener("resize", later(100, redraw));
+  addEventListener("resize", later(100, () => { fit(); redraw(); }));
+  fit();
   arrange(models);
 }
 
