@@ -13,44 +13,50 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 @click.command()
 @click.argument("runs", nargs=-1, type=click.Path(path_type=Path), metavar="[RUN]...")
-@click.option(
-    "--host", default="127.0.0.1", show_default=True, help="Address to listen at; others than you reach 0.0.0.0."
-)
-@click.option(
-    "--port", type=click.IntRange(0, 65535), default=8321, show_default=True, help="0 takes any that is free."
-)
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen at; 0.0.0.0 lets others in.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8321, show_default=True, help="0 takes any free one.")
 @click.option("--open", "opens", is_flag=True, help="Open the page in the browser.")
 def serve(runs: tuple[Path, ...], host: str, port: int, opens: bool) -> None:
-    """Show attention and beam search live on a page of its own, and answer the same questions as JSON.
+    """Show attention and beam search live on a page, and answer the same questions as JSON.
 
     Several runs can be compared side by side. Without RUN, the model in the box translates German into English. The
     address is printed on standard output. Ctrl-C ends the service.
     """
-    from regard.cli import INTERRUPTED
     from regard.serve.api import Models
     from regard.serve.app import Server, create_app, listen
 
-    taken = listen(host, port)
-    models = Models(runs)
-    app = create_app(models, names=frozenset({"localhost", host, *_own_names()}))
-    shown = "127.0.0.1" if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
-    url = f"http://{shown}:{taken.getsockname()[1]}/"
-    if host not in LOOPBACK:
-        say(f"--host {host}: everyone who reaches this machine can use the service.")
-    say(f"{', '.join(models.all)}: at {url}; Ctrl-C ends it")
-    click.echo(url)
-    if opens:
-        click.launch(url)
-    try:
-        Server(app).run(sockets=[taken])
-    except KeyboardInterrupt:
-        say("stopped")
-        sys.stdout.flush()
-        os._exit(INTERRUPTED)  # Python would wait for a search that is under way
+    with listen(host, port) as taken:
+        models = Models(runs)
+        server = Server(create_app(models, names=_names(host)))
+        url = _url(host, taken.getsockname()[1])
+        if host not in LOOPBACK:
+            say(f"--host {host}: whoever reaches this machine can use the service.")
+        say(f"{', '.join(models.all)}: at {url}; Ctrl-C ends it")
+        try:
+            click.echo(url)
+            if opens:
+                click.launch(url)
+            server.run(sockets=[taken])
+        except KeyboardInterrupt:
+            _leave()
 
 
-def _own_names() -> set[str]:
+def _url(host: str, port: int) -> str:
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
+
+
+def _names(host: str) -> frozenset[str]:
+    """Say what browsers may call this machine."""
     import socket
 
-    name = socket.gethostname().lower()
-    return {name, f"{name}.local"}
+    own = socket.gethostname().lower()
+    return frozenset({"localhost", host.lower(), own, f"{own}.local"})
+
+
+def _leave() -> None:
+    from regard.cli import INTERRUPTED
+
+    say("stopped")
+    sys.stdout.flush()
+    os._exit(INTERRUPTED)  # Python would wait for a search that is under way

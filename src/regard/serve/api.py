@@ -20,6 +20,7 @@ from regard.search.strategy import Strategy, strategy_of
 from regard.translate import Translation, Translator, Unknown
 
 MOST_CHARACTERS, MOST_TEXTS, WIDEST, WIDEST_TREE = 1_000, 100, 50, 20
+SEARCH = ("n_best", "length_penalty", "gnmt", "coverage", "max_length", "min_length", "no_repeat", "unknown")
 Answer = dict[str, Any]
 T = TypeVar("T")
 
@@ -29,6 +30,12 @@ def _sentence(text: str) -> str:
         raise ValueError(f"got {len(text):,} characters, want at most {MOST_CHARACTERS:,} a sentence.")
     if len(text.splitlines()) > 1:
         raise ValueError("got several lines, want one sentence; a list of texts may hold several.")
+    return text
+
+
+def _not_blank(text: str) -> str:
+    if not text.strip():
+        raise ValueError("got nothing, want a sentence.")
     return text
 
 
@@ -52,6 +59,7 @@ def _length(value: Any) -> Length:
 
 
 Sentence = Annotated[str, AfterValidator(_sentence)]
+SomeSentence = Annotated[Sentence, AfterValidator(_not_blank)]
 Texts = Annotated[str | list[str], BeforeValidator(_texts)]
 SomeLength = Annotated[str | int, AfterValidator(_length)]
 
@@ -78,16 +86,13 @@ class Question(Frozen):
             width=1 if sampling else self.beam,
             sampling=sampling,
             seed=seed,
-            **self.model_dump(include={"n_best", *_SEARCH}),
+            **{name: getattr(self, name) for name in SEARCH},
         )
 
     @property
     def shows_unknown(self) -> Unknown:
         """What is done with unknown words that the search has produced."""
         return "replace" if self.unknown == "replace" else "show"
-
-
-_SEARCH = {"length_penalty", "gnmt", "coverage", "max_length", "min_length", "no_repeat", "unknown"}
 
 
 class TranslateQuestion(Question):
@@ -111,7 +116,7 @@ class ShowQuestion(Question):
 class TreeQuestion(Question):
     """`regard show --tree`."""
 
-    text: Sentence
+    text: SomeSentence
     beam: int = Field(5, ge=1, le=WIDEST_TREE)
     pruned: int = Field(3, ge=0, le=WIDEST_TREE)
     """How many of what each step threw away, the best first."""
@@ -121,7 +126,7 @@ class ChoicesQuestion(Frozen):
     """What may come after a beginning of the translation."""
 
     model: str = ""
-    text: Sentence
+    text: SomeSentence
     prefix: Sentence = ""
     count: int = Field(8, ge=1, le=WIDEST)
 
@@ -220,6 +225,10 @@ class Models:
         if name and name not in self.all:
             raise RegardError(f"model: got '{name}'. {did_you_mean(name, self.all)}")
         return self.all[name] if name else next(iter(self.all.values()))
+
+    def close(self) -> None:
+        """End the thread."""
+        self._worker.shutdown()
 
     async def answer(self, work: Callable[[T], Any], asked: T) -> Any:
         """Answer when all earlier questions are answered."""

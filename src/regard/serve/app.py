@@ -1,5 +1,7 @@
 """The web application: routes, who may use it, and how mistakes are told."""
 
+import asyncio
+import logging
 import socket
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
@@ -47,16 +49,13 @@ def create_app(models: Models, *, names: frozenset[str] = frozenset({"localhost"
 def listen(host: str, port: int) -> socket.socket:
     """Take a port; 0 takes any that is free."""
     try:
-        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        taken = socket.socket(family, kind, protocol)
-        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        taken.bind(address)
-        taken.listen()
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        return socket.create_server(address, family=family)
     except OSError as error:
+        reason = (error.strerror or str(error)).partition(" (while")[0]
         raise RegardError(
-            f"--host {host} --port {port}: cannot be used ({error.strerror}); --port 0 takes any that is free."
+            f"--host {host} --port {port}: cannot be used ({reason}); --port 0 takes any that is free."
         ) from None
-    return taken
 
 
 class Server(uvicorn.Server):
@@ -68,7 +67,11 @@ class Server(uvicorn.Server):
     @contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
         """Leave Ctrl-C to Python, which is quicker than waiting for every browser to hang up."""
-        yield
+        try:
+            yield
+        except asyncio.CancelledError:
+            logging.disable()  # requests that are cut off are no news
+            raise
 
 
 def _add_api(app: FastAPI, models: Models) -> None:
@@ -159,7 +162,9 @@ def _add_errors(app: FastAPI) -> None:
         first = error.errors()[0]
         if first["type"] == "json_invalid":
             return _error(422, f"request: not valid JSON ({first['ctx']['error']}).")
-        return _error(422, problem({**first, "loc": first["loc"][1:]}, TranslateQuestion) or "request: want JSON.")
+        if len(first["loc"]) == 1:
+            return _error(422, f"request: got {first['input']!r}, want a JSON object.")
+        return _error(422, problem({**first, "loc": first["loc"][1:]}, TranslateQuestion))
 
     @app.exception_handler(PlainHTTPException)
     async def of_route(request: Request, error: HTTPException) -> Response:
