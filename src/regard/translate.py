@@ -21,7 +21,7 @@ from regard.models.scoring import token_log_probs
 from regard.models.seq2seq import Seq2Seq
 from regard.parts import DISPLAYS
 from regard.run import DEFAULT, Run
-from regard.search import Ensemble, Hypothesis, Length, Recorder, Rules, Sources, unknown_positions
+from regard.search import Ensemble, Expansion, Hypothesis, Length, Recorder, Rules, Sources, unknown_positions
 from regard.search.ensemble import mean_log_probs, mean_weights
 from regard.search.rows import Prefix
 from regard.search.strategy import Strategy
@@ -243,25 +243,19 @@ class Translator:
         one_more = Strategy(width=count, rules=Rules(longest=Length(offset=length)))
         _, recorder = self.tree(text, one_more, prefix=prefix)
         found = [each for each in recorder.tree().expansions if each.step == length and each.is_kept]
-        begun = [(*manner.prefix, each.token) for each in found if each.token != EOS]
-        ids = self._encode([text]) * len(begun)
-        searched = iter(self._search(ids, manner, numbers=range(len(ids)), prefix=begun) if begun else ())
-        return [
-            self._choice(
-                self._translation(text, next(searched), manner) if each.token != EOS else None,
-                token=self.tokenizers.target.pieces([each.token])[0],
-                log_prob=each.log_prob,
-                place=length - 1,
-            )
-            for each in found
-        ]
+        tokens = [each.token for each in found if each.token != EOS]
+        begun, ids = [(*manner.prefix, token) for token in tokens], self._encode([text]) * len(tokens)
+        searched = self._search(ids, manner, numbers=range(len(ids)), prefix=begun) if begun else []
+        ahead = {token: self._translation(text, each, manner) for token, each in zip(tokens, searched, strict=True)}
+        return [self._choice(each, ahead.get(each.token), place=length - 1) for each in found]
 
-    def _choice(self, translation: Translation | None, *, token: str, log_prob: float, place: int) -> Choice:
+    def _choice(self, found: Expansion, translation: Translation | None, *, place: int) -> Choice:
         word = place
         if translation and not translation.is_of_characters:
             owners = word_of_token(translation.tokens, translation.words.target)[place:]
             word = next((owner for owner in owners if owner is not None), len(translation.words.target) - 1)
-        return Choice(token, math.exp(log_prob), translation, word)
+        (token,) = self.tokenizers.target.pieces([found.token])
+        return Choice(token, math.exp(found.log_prob), translation, word)
 
     def _encode(self, texts: Sequence[str]) -> list[list[int]]:
         return [ids or [EOS] for ids in self.tokenizers.source.encode_all(texts)]

@@ -11,10 +11,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import uvicorn
-from fastapi import FastAPI, HTTPException, Request
+from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
-from starlette.exceptions import HTTPException as PlainHTTPException
+from starlette.exceptions import HTTPException
 
 import regard
 from regard.config import problem
@@ -166,7 +166,7 @@ def _add_errors(app: FastAPI) -> None:
             return _error(422, f"request: got {first['input']!r}, want a JSON object.")
         return _error(422, problem({**first, "loc": first["loc"][1:]}, TranslateQuestion))
 
-    @app.exception_handler(PlainHTTPException)
+    @app.exception_handler(HTTPException)
     async def of_route(request: Request, error: HTTPException) -> Response:
         return _error(error.status_code, f"{request.method} {request.url.path}: {error.detail}.")
 
