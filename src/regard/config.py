@@ -262,7 +262,7 @@ def _check(model: type[Frozen], values: Any, path: tuple[str, ...], problems: li
     try:
         return model.model_validate(values)
     except ValidationError as error:
-        problems += [_problem(e, model, path) for e in error.errors()]
+        problems += [problem(e, model, path) for e in error.errors()]
         return None
 
 
@@ -326,7 +326,8 @@ def _lay_over(tree: dict[str, Any], key: str, value: Any) -> None:
     tree[last] = value
 
 
-def _problem(error: Any, model: Any, above: tuple[str, ...]) -> str:
+def problem(error: Any, model: Any, above: tuple[str, ...] = ()) -> str:
+    """Say in one line what pydantic found in the values of a model, which are themselves below other keys."""
     path = [str(part) for part in error["loc"]]
     key, reason = ".".join((*above, *path)), str(error["msg"]).removeprefix("Value error, ")
     if error["type"] == "extra_forbidden":

@@ -192,10 +192,11 @@ class Run:
         copy.save_weights(shrink(weights))
         copy.describe(**self.description)
         with telling(copy.path):
-            _write_json(copy.path / "scores.json", self._scores())
+            _write_json(copy.path / "scores.json", self.scores())
         return copy
 
-    def _scores(self) -> dict[str, Any]:
+    def scores(self) -> dict[str, Any]:
+        """Return all stored scores by the name of their evaluation; a copy has those of its original."""
         own = {name: evaluation["scores"] for name, evaluation in self.evaluations().items()}
         inherited = self.path / "scores.json"  # of a copy
         return (_read_json(inherited) if inherited.is_file() else {}) | own
@@ -204,6 +205,12 @@ class Run:
     def is_boxed(self) -> bool:
         """Whether it came with the package, which is not to be written to."""
         return self.path.parent == BOX
+
+    @property
+    def card(self) -> str:
+        """What the model is, was trained on and cannot do, as Markdown; empty where nobody wrote it."""
+        path = self.path / "CARD.md"
+        return path.read_text(encoding="utf-8") if path.is_file() else ""
 
     @property
     def can_resume(self) -> bool:

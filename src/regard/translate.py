@@ -21,8 +21,9 @@ from regard.models.scoring import token_log_probs
 from regard.models.seq2seq import Seq2Seq
 from regard.parts import DISPLAYS
 from regard.run import DEFAULT, Run
-from regard.search import Ensemble, Hypothesis, Recorder, Sources, unknown_positions
+from regard.search import Ensemble, Expansion, Hypothesis, Length, Recorder, Rules, Sources, unknown_positions
 from regard.search.ensemble import mean_log_probs, mean_weights
+from regard.search.rows import Prefix
 from regard.search.strategy import Strategy
 from regard.types import Float, Tensor
 
@@ -126,6 +127,24 @@ class Translation:
 
 
 @dataclass(frozen=True, slots=True)
+class Choice:
+    """A token that may come next, and what greedy search makes of it."""
+
+    token: str
+    probability: float
+    translation: Translation | None
+    """The beginning, the token, and how it goes on; none where the token is the end of the sentence."""
+    word: int
+    """Which word of the translation the token is in."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain values."""
+        text, words = (self.translation.text, self.translation.aligned.target) if self.translation else (None, ())
+        found = {"token": self.token, "probability": self.probability, "text": text, "words": list(words)}
+        return found | {"word": self.word}
+
+
+@dataclass(frozen=True, slots=True)
 class _Manner:
     """How a whole text is translated."""
 
@@ -216,11 +235,32 @@ class Translator:
             tick(len(scored))
         return [scored[i] for i in range(len(sources))]
 
-    def tree(self, text: str, strategy: Strategy) -> tuple[Translation, Recorder]:
+    def tree(self, text: str, strategy: Strategy, *, prefix: str = "") -> tuple[Translation, Recorder]:
         """Translate one sentence and keep the whole search."""
-        recorder, manner = Recorder(), _Manner(strategy)
+        recorder, manner = Recorder(), self._manner(strategy, "show", prefix)
         (found,) = self._search(self._encode([text]), manner, numbers=[0], recorder=recorder)
         return self._translation(text, found, manner), recorder
+
+    def choices(self, text: str, prefix: str = "", *, count: int = 8) -> list[Choice]:
+        """Return the most probable tokens after a beginning of the translation, best first."""
+        manner = self._manner(GREEDY, "show", prefix)
+        length = len(manner.prefix) + 1
+        one_more = Strategy(width=count, rules=Rules(longest=Length(offset=length)))
+        _, recorder = self.tree(text, one_more, prefix=prefix)
+        found = [each for each in recorder.tree().expansions if each.step == length and each.is_kept]
+        tokens = [each.token for each in found if each.token != EOS]
+        begun, ids = [(*manner.prefix, token) for token in tokens], self._encode([text]) * len(tokens)
+        searched = self._search(ids, manner, numbers=range(len(ids)), prefix=begun) if begun else []
+        ahead = {token: self._translation(text, each, manner) for token, each in zip(tokens, searched, strict=True)}
+        return [self._choice(each, ahead.get(each.token), place=length - 1) for each in found]
+
+    def _choice(self, found: Expansion, translation: Translation | None, *, place: int) -> Choice:
+        word = place
+        if translation and not translation.is_of_characters:
+            owners = word_of_token(translation.tokens, translation.words.target)[place:]
+            word = next((owner for owner in owners if owner is not None), len(translation.words.target) - 1)
+        (token,) = self.tokenizers.target.pieces([found.token])
+        return Choice(token, math.exp(found.log_prob), translation, word)
 
     def _encode(self, texts: Sequence[str]) -> list[list[int]]:
         return [ids or [EOS] for ids in self.tokenizers.source.encode_all(texts)]
@@ -275,12 +315,13 @@ class Translator:
         ids: list[list[int]],
         manner: _Manner,
         *,
-        numbers: list[int],
+        numbers: Sequence[int],
+        prefix: Prefix | None = None,
         imposed: Float[Tensor, "B N T S"] | None = None,
         recorder: Recorder | None = None,
     ) -> list[list[Hypothesis]]:
         tokens, is_token = Flat.of(ids).padded(np.arange(len(ids)))
-        search, begun = manner.strategy, [manner.prefix] * len(ids)
+        search, begun = manner.strategy, prefix or [manner.prefix] * len(ids)
         self._room(search, tokens.shape[1])
         with torch.inference_mode():
             sources = tuple(model.encode(tokens, is_token) for model in self.models)

@@ -41,9 +41,9 @@ class Page:
         result: dict[str, Any] = found["result"]
         return result
 
-    def open(self, path: Path, *, width: int = 1000, height: int = 900) -> None:
+    def open(self, place: Path | str, *, width: int = 1000, height: int = 900) -> None:
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
-        self.call("Page.navigate", url=path.resolve().as_uri())
+        self.call("Page.navigate", url=place if isinstance(place, str) else place.resolve().as_uri())
         self._read_until(lambda event: event.get("method") == "Page.loadEventFired")
 
     def value(self, script: str) -> Any:

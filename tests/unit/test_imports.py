@@ -49,7 +49,9 @@ def test_imports_point_one_way(path: Path) -> None:
     assert not back, f"{own} must not import {sorted(back)}"
 
 
-@pytest.mark.parametrize("call", ["import regard", "import regard.cli", "import regard.config, regard.parts"])
+@pytest.mark.parametrize(
+    "call", ["import regard", "import regard.cli, regard.cli.serve", "import regard.config, regard.parts"]
+)
 def test_light_imports_leave_torch_alone(call: str) -> None:
     code = f"{call}; import sys; print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

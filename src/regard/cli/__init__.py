@@ -19,6 +19,7 @@ COMMANDS = {
     "show": "regard.cli.show:show",
     "compare": "regard.cli.compare:compare",
     "report": "regard.cli.report:report",
+    "serve": "regard.cli.serve:serve",
     "score": "regard.cli.score:score",
     "export": "regard.cli.export:export",
     "lab": "regard.cli.lab:lab",

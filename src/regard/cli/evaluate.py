@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from regard.cli.options import RANKING, also_option, refuse, search_options, strategy_for
+from regard.cli.options import RANKING, also_option, refuse, search_options
 from regard.cli.terminal import bar, say
 from regard.errors import RegardError
 
@@ -60,6 +60,7 @@ def evaluate(
     hypotheses. Scores that do not compare stand in tables of their own.
     """
     from regard.run import Run
+    from regard.search.strategy import strategy_of
 
     path, widths = _sort_out(run_and_widths, widths)
     run = Run.open(path)
@@ -67,7 +68,7 @@ def evaluate(
         raise RegardError("--unknown: got 'replace', want 'show' or 'forbid' to evaluate; translate can replace.")
     if max(widths, default=1) == 1:
         refuse(RANKING, "has no effect on greedy search, which has nothing to compare; want --beam 2 or more.")
-    strategies = [strategy_for(search, width=width) for width in widths or (1,)]
+    strategies = [strategy_of(width=width, **search) for width in widths or (1,)]
     others = [Run.open(other) for other in also]
     done = evaluate_run(run, split, strategies, also=others, alignments=alignments, batch=batch)
     if as_json:

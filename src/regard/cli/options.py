@@ -1,6 +1,5 @@
 """Options that commands share: how to search, where to draw."""
 
-import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -12,7 +11,6 @@ from regard.errors import RegardError
 
 if TYPE_CHECKING:
     from regard.search.rules import Length
-    from regard.search.strategy import Strategy
 
 RANKING = ("length_penalty", "gnmt", "coverage")
 """Options that say how finished hypotheses are compared."""
@@ -25,15 +23,13 @@ class LengthType(click.ParamType["Length"]):
     name = "length"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> "Length":
-        """Read RATIOx+EXTRA, RATIOx or a number of tokens."""
+        """Read what `Length.parse` does."""
         from regard.search.rules import Length
 
-        found = re.fullmatch(r"(?:(?P<ratio>\d+(?:\.\d+)?)x)?\+?(?P<offset>\d+)?", str(value))
-        if not found or not str(value):
-            self.fail(
-                f"got '{value}', want a number of tokens such as 40, or relative to the source: 1.5x+10.", param, ctx
-            )
-        return Length(ratio=float(found["ratio"] or 0), offset=int(found["offset"] or 0))
+        try:
+            return Length.parse(str(value))
+        except RegardError as error:
+            self.fail(str(error), param, ctx)
 
 
 class PictureType(click.ParamType[Path]):
@@ -61,7 +57,7 @@ also_option = click.option(
 
 OPTIONS = (
     click.option("--length-penalty", type=float, metavar="ALPHA",
-                 help="Divide log P by length^ALPHA; 0 compares whole probabilities.  [default: 0.7]"),
+                 help="Divide log P by length^ALPHA; 0 compares whole probabilities.  [default: 0.7, with --gnmt 0.6]"),
     click.option("--gnmt", is_flag=True, help="Divide by ((5 + length) / 6)^ALPHA instead."),
     click.option("--coverage", type=float, default=0.0, metavar="BETA", help="Penalty for source words left unread."),
     click.option("--max-length", type=LengthType(), metavar="N|Rx+N", help="Longest output  [default: 2x+10]"),
@@ -73,7 +69,7 @@ OPTIONS = (
 
 
 def search_options(command: Command) -> Command:
-    """Add the options that `strategies` understands."""
+    """Add the options that `strategy_of` understands."""
     for option in reversed(OPTIONS):
         command = option(command)
     return command
@@ -86,21 +82,3 @@ def refuse(options: Iterable[str], reason: str) -> None:
         source = context.get_parameter_source(parameter.name or "")
         if parameter.name in options and source is ParameterSource.COMMANDLINE:
             raise RegardError(f"{parameter.opts[0]}: {reason}")
-
-
-def strategy_for(
-    options: dict[str, Any], *, width: int, n_best: int = 1, sampling: "Any | None" = None, seed: int = 1
-) -> "Strategy":
-    """Build a strategy from the values of `search_options`."""
-    from regard.search import Gnmt, NoRepeat, NoUnknown, Plain, Power, Ranking, Rules
-    from regard.search.rules import RULES, Constraint
-    from regard.search.strategy import Strategy
-
-    alpha = Power().alpha if options["length_penalty"] is None else options["length_penalty"]
-    kind = Gnmt(alpha) if options["gnmt"] else Power(alpha) if alpha else Plain()
-    constraints: tuple[Constraint, ...] = (NoUnknown(),) if options["unknown"] == "forbid" else ()
-    if options["no_repeat"] is not None:
-        constraints += (NoRepeat(options["no_repeat"]),)
-    rules = Rules(options["max_length"] or RULES.longest, options["min_length"] or RULES.shortest, constraints)
-    ranking = Ranking(kind, options["coverage"])
-    return Strategy(width=width, n_best=n_best, rules=rules, ranking=ranking, sampling=sampling, seed=seed)

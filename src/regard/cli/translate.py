@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from regard.cli.options import RANKING, also_option, refuse, search_options, strategy_for
+from regard.cli.options import RANKING, also_option, refuse, search_options
 from regard.cli.terminal import bar, say
 from regard.errors import RegardError
 
@@ -73,6 +73,7 @@ def translate(
     named; the exit code is 1 then.
     """
     from regard.search import Sampling
+    from regard.search.strategy import strategy_of
     from regard.translate import load
 
     run, file = _chosen(run, file)
@@ -81,7 +82,7 @@ def translate(
     _refuse_what_is_without_effect(sample=sample, beam=beam, as_json=as_json)
     sampling = Sampling(temperature, top_k, top_p) if sample else None
     width = 1 if sample else beam
-    strategy = strategy_for(search, width=width, n_best=n_best, sampling=sampling, seed=seed)
+    strategy = strategy_of(width=width, n_best=n_best, sampling=sampling, seed=seed, **search)
     unknown: Unknown = "replace" if search["unknown"] == "replace" else "show"
     translator = load(run, *also)
     total, done, left_empty = _count(file), 0, _LeftEmpty(str(file or "standard input"))

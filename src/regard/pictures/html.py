@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Sequence
 from html import escape
 from importlib.resources import files
+from typing import Any
 
 import numpy as np
 from matplotlib import colormaps
@@ -52,16 +53,34 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def attention_assets() -> str:
     """Return the style and the script that every page with ``attention_fragment`` needs once."""
+    return f"<style>\n{attention_style()}</style>\n<script>\n{attention_script()}</script>\n"
+
+
+def attention_style() -> str:
+    """Return the style sheet of interactive diagrams."""
+    return files("regard.pictures").joinpath("attention.css").read_text(encoding="utf-8")
+
+
+def attention_script() -> str:
+    """Return the script that draws interactive diagrams: those in the page, and others through ``drawAttention``."""
     shades = (to_hex(colormaps[ATTENTION](percent / 100))[1:] for percent in range(101))
-    template = files("regard.pictures").joinpath("attention.html").read_text(encoding="utf-8")
-    return template.replace("__COLOURS__", "".join(shades))
+    script = files("regard.pictures").joinpath("attention.js").read_text(encoding="utf-8")
+    return script.replace("__COLOURS__", "".join(shades))
 
 
 def attention_fragment(diagram: Diagram) -> str:
     """Return one diagram as data, about 3 bytes a cell and head; the script draws it when it comes into view."""
+    text = json.dumps(attention_data(diagram), ensure_ascii=False, separators=(",", ":"))
+    # Inside <script> only "<" could end the data early; JSON may write it as an escape.
+    safe = text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+    return f'<figure class="regard-attention"><script type="application/json">{safe}</script></figure>\n'
+
+
+def attention_data(diagram: Diagram) -> dict[str, Any]:
+    """Return what the script draws: words, and for the average and each head the weights in percent."""
     maps = [(panel.title or "attention", panel.weights) for panel in diagram.panels("mean")]
     maps += [(panel.title, panel.weights) for panel in diagram.panels("all") if len(diagram.weights) > 1]
-    data = {
+    return {
         "title": diagram.title,
         "source": diagram.source,
         "target": diagram.target,
@@ -70,10 +89,6 @@ def attention_fragment(diagram: Diagram) -> str:
         "reference": diagram.reference,
         "isMirrored": is_right_to_left(diagram.source),
     }
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    # Inside <script> only "<" could end the data early; JSON may write it as an escape.
-    safe = text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
-    return f'<figure class="regard-attention"><script type="application/json">{safe}</script></figure>\n'
 
 
 def _percent(weights: "np.ndarray[tuple[int, ...], np.dtype[np.float64]]") -> list[list[int]]:

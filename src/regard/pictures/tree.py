@@ -81,14 +81,15 @@ def draw_tree(nodes: Sequence[Node], *, title: str = "", pruned: int = 3) -> Fig
     if not nodes:
         raise RegardError("beam tree: got no expansions, want at least one; record the search first.")
     face = typeface([title, *(word for node in nodes for word in (node.text, node.reason))])
-    columns = _columns(nodes, pruned)
+    columns = columns_of(nodes, pruned=pruned)
     top = MARGIN + (LARGE * 1.6 / 72 if title else 0)
     spots = _spots(columns, face, top=top)
     width = max(face.measure(KEY, SMALL)[0] + MARGIN, *(spot.x + spot.width for spot in spots.values())) + MARGIN
     return _paint(spots, face, title=title, size=(width, top + ROW * max(map(len, columns)) + 0.4))
 
 
-def _columns(nodes: Sequence[Node], pruned: int) -> list[list[Node]]:
+def columns_of(nodes: Sequence[Node], *, pruned: int) -> list[list[Node]]:
+    """Return the nodes of each step in the order of drawing: all kept ones, then the best few of the others."""
     steps: dict[int, list[Node]] = {}
     for node in sorted(nodes, key=lambda node: (node.step, not node.is_kept, node.rank, node.id)):
         steps.setdefault(node.step, []).append(node)

@@ -1,5 +1,6 @@
 """What a search may produce: lengths relative to the source, and what is forbidden."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Protocol, runtime_checkable
@@ -24,6 +25,14 @@ class Length:
     def __post_init__(self) -> None:
         if not 0 <= self.ratio < float("inf"):
             raise RegardError(f"search.ratio: got {self.ratio}, want a number >= 0.")
+
+    @classmethod
+    def parse(cls, text: str) -> "Length":
+        """Read RATIOx+EXTRA, RATIOx or a number of tokens."""
+        found = re.fullmatch(r"(?:(?P<ratio>[0-9]{1,6}(?:\.[0-9]+)?)x)?\+?(?P<offset>[0-9]{1,9})?", text)
+        if not found or not text:
+            raise RegardError(f"got '{text}', want a number of tokens such as 40, or relative to the source: 1.5x+10.")
+        return cls(ratio=float(found["ratio"] or 0), offset=int(found["offset"] or 0))
 
     def of(self, source_lengths: Int[Tensor, " B"]) -> Int[Tensor, " B"]:
         """Return the length for each source, at least 1."""

@@ -11,7 +11,7 @@ from regard.search.greedy import greedy
 from regard.search.hypothesis import Hypothesis
 from regard.search.ranking import RANKING, Gnmt, Plain, Power, Ranking
 from regard.search.rows import Prefix
-from regard.search.rules import RULES, NoRepeat, NoUnknown, Rules
+from regard.search.rules import RULES, Constraint, Length, NoRepeat, NoUnknown, Rules
 from regard.search.sample import Sampling, generators, sample
 from regard.search.stepper import E, Stepper
 from regard.search.tree import Recorder
@@ -107,6 +107,31 @@ class Strategy:
             imposed=imposed,
             recorder=recorder,
         )
+
+
+def strategy_of(
+    *,
+    width: int,
+    n_best: int = 1,
+    length_penalty: float | None = None,
+    gnmt: bool = False,
+    coverage: float = 0.0,
+    max_length: Length | None = None,
+    min_length: Length | None = None,
+    no_repeat: int | None = None,
+    unknown: str = "show",
+    sampling: Sampling | None = None,
+    seed: int = 1,
+) -> Strategy:
+    """Build a strategy from what users are asked for, on the command line and by the service."""
+    kind = Gnmt if gnmt else Power
+    normalisation = kind() if length_penalty is None else kind(length_penalty) if length_penalty else Plain()
+    constraints: tuple[Constraint, ...] = (NoUnknown(),) if unknown == "forbid" else ()
+    if no_repeat is not None:
+        constraints += (NoRepeat(no_repeat),)
+    rules = Rules(max_length or RULES.longest, min_length or RULES.shortest, constraints)
+    ranking = Ranking(normalisation, coverage)
+    return Strategy(width=width, n_best=n_best, rules=rules, ranking=ranking, sampling=sampling, seed=seed)
 
 
 def _ranking_name(ranking: Ranking) -> list[str]:

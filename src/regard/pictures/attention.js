@@ -1,33 +1,3 @@
-<style>
-.regard-attention { margin: 1rem 0; font: 1rem/1.35 system-ui, "DejaVu Sans", sans-serif; break-inside: avoid; }
-.regard-attention * { box-sizing: border-box; }
-.regard-attention figcaption { font-size: 1.1em; margin-bottom: .25rem; overflow-wrap: anywhere; }
-.regard-attention .frame { overflow-x: auto; padding-bottom: .25rem; }
-.regard-attention table { border-collapse: separate; border-spacing: 1px; margin: 0; width: max-content; }
-.regard-attention th { font-weight: 400; line-height: 1; padding: 0 .15rem; cursor: default; border-radius: .2rem; }
-.regard-attention th.row { position: sticky; inset-inline-start: 0; z-index: 1; background: Canvas; color: CanvasText;
-  text-align: end; white-space: nowrap; max-width: 40vw; overflow: hidden; text-overflow: ellipsis; padding-inline-end: .4rem; }
-.regard-attention th.column { position: relative; vertical-align: bottom; }
-.regard-attention th.column span { position: absolute; bottom: .2rem; inset-inline-start: 50%; white-space: nowrap; max-width: 16em; overflow: clip; text-overflow: ellipsis;
-  transform-origin: 0 100%; transform: rotate(-45deg); border-radius: .2rem; padding: 0 .15rem; }
-.regard-attention [dir=rtl] th.column span { transform-origin: 100% 100%; transform: rotate(45deg); }
-.regard-attention td { min-width: var(--cell); width: var(--cell); height: var(--cell); padding: 0; text-align: center;
-  font-size: .7em; line-height: 1; cursor: default; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
-.regard-attention td.gold { box-shadow: inset 0 0 0 2px #fff, inset 0 0 0 3px #000; }
-.regard-attention table.busy td:not(.on) { opacity: .3; }
-.regard-attention th.row.on, .regard-attention th.column.on span { background: CanvasText; color: Canvas; }
-.regard-attention :is(td, th):focus { outline: none; }
-.regard-attention :is(td, th.row):focus-visible, .regard-attention th.column:focus-visible span { outline: 3px solid #d55e00; }
-.regard-attention output { display: block; overflow-wrap: anywhere; min-height: 1.4em; margin: .35rem 0; font-variant-numeric: tabular-nums; }
-.regard-attention .key { display: flex; flex-wrap: wrap; gap: .25rem .6rem; align-items: center; font-size: .8em; }
-.regard-attention .scale { width: 8rem; height: .7rem; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
-.regard-attention .swatch { display: inline-block; width: 1em; height: 1em; vertical-align: -.15em; background: #3b528b;
-  box-shadow: inset 0 0 0 2px #fff, inset 0 0 0 3px #000; }
-.regard-attention .reference { margin: .35rem 0 0; overflow-wrap: anywhere; }
-.regard-attention small { opacity: .75; }
-@media print { .regard-attention output, .regard-attention select { display: none; } }
-</style>
-<script>
 "use strict";
 (() => {
   const COLOURS = "__COLOURS__".match(/.{6}/g).map(hex => "#" + hex);
@@ -42,9 +12,8 @@
   const top = (words, values, count = 3) => values.map((value, index) => [value, index]).filter(([value]) => value > 0)
     .sort((a, b) => b[0] - a[0]).slice(0, count).map(([value, index]) => `${alone(words[index])} ${value} %`).join(", ") || "nothing";
 
-  function build(figure) {
-    const data = JSON.parse(figure.querySelector("script").textContent);
-    const {source, target, gold, title, reference, maps, isMirrored} = data;
+  // Draws a diagram into an empty figure; `largest` is the side of the largest cell in pixels.
+  function build(figure, {source, target, gold, title, reference, maps, isMirrored}, largest = 38) {
     const isGold = new Set(gold.map(([column, row]) => `${row},${column}`));
     let weights = maps[0].rows;
     if (title) make("figcaption", figure, {textContent: title, dir: "auto"});
@@ -70,9 +39,9 @@
     });
     const spans = grid[0].slice(1).map(header => header.firstChild);
     const room = figure.clientWidth - grid[1][0].offsetWidth - 30;
-    const cell = Math.max(18, Math.min(38, room / source.length - 1));
+    const cell = Math.max(18, Math.min(largest, room / source.length - 1));
     table.style.setProperty("--cell", `${cell}px`);
-    table.style.fontSize = `${Math.max(11, Math.min(16, cell * .6))}px`;
+    table.style.fontSize = `${Math.max(11, Math.min(largest * .42, cell * .6))}px`;
     const output = make("output", figure);
     output.setAttribute("aria-live", "polite");
 
@@ -147,12 +116,14 @@
     table.style.marginInlineEnd = `${Math.max(0, past)}px`;
   }
 
+  globalThis.drawAttention = build; // for pages whose diagrams come later
+
   function start() {
     const waiting = new Set(document.querySelectorAll(".regard-attention:not([data-built])"));
     const once = figure => {
       if (!waiting.delete(figure)) return;
       figure.dataset.built = "";
-      build(figure);
+      build(figure, JSON.parse(figure.querySelector("script").textContent));
     };
     addEventListener("beforeprint", () => waiting.forEach(once));
     const observer = new IntersectionObserver(entries => entries.filter(entry => entry.isIntersecting)
@@ -161,4 +132,3 @@
   }
   if (document.readyState === "loading") addEventListener("DOMContentLoaded", start); else start();
 })();
-</script>
