@@ -65,6 +65,8 @@ class Run:
     def open(cls, path: str | Path) -> "Run":
         """Open a run of this format, or a model in the box by its name; say what is wrong with anything else."""
         run = cls(BOX / path if str(path) in boxed() and not Path(path).exists() else Path(path))
+        if run.path.is_file():
+            raise RegardError(f"{path}: a file, want the directory of a run.")
         if not run.path.is_dir():
             raise RegardError(f"{path}: no such run. `regard train` makes one.")
         if not (run.path / "run.json").is_file():
@@ -198,6 +200,11 @@ class Run:
         own = {name: evaluation["scores"] for name, evaluation in self.evaluations().items()}
         inherited = self.path / "scores.json"  # of a copy
         return (_read_json(inherited) if inherited.is_file() else {}) | own
+
+    @property
+    def is_boxed(self) -> bool:
+        """Whether it came with the package, which is not to be written to."""
+        return self.path.parent == BOX
 
     @property
     def card(self) -> str:

@@ -31,6 +31,8 @@ Array = np.ndarray[Any, Any]
 Unknown = Literal["show", "replace"]
 Tick = Callable[[int], None]
 """Told how many sentences are done."""
+Refused = Callable[[int, str], None]
+"""Told the number of a sentence that cannot be translated, and why."""
 
 GREEDY, BEAM = Strategy(), Strategy(width=5)
 WINDOW = 32
@@ -200,15 +202,18 @@ class Translator:
         unknown: Unknown = "show",
         prefix: str = "",
         first: int = 0,
+        refused: Refused | None = None,
     ) -> Iterator[Translation]:
         """Translate sentence after sentence, in order, in bounded memory; a sentence never depends on its batch.
 
         ``first`` is the number of the first sentence; sampling draws from a stream fixed by seed and number.
+        A sentence too long for the memory is an error, or, with ``refused``, told and left empty and not finished.
         """
         lines, manner = iter(texts), self._manner(strategy, unknown, prefix)
+        self._room(strategy, 1)  # settings that fit no sentence are no sentence's fault
         size = max(batch, batch * WINDOW // strategy.n_best)
         while window := list(islice(lines, size)):
-            yield from self._window(window, first, manner, batch=batch)
+            yield from self._window(window, first, manner, batch=batch, refused=refused)
             first += len(window)
 
     def score_all(
@@ -274,13 +279,23 @@ class Translator:
                 )
         return weights[None]
 
-    def _window(self, texts: list[str], first: int, manner: _Manner, *, batch: int) -> Iterator[Translation]:
+    def _window(
+        self, texts: list[str], first: int, manner: _Manner, *, batch: int, refused: Refused | None
+    ) -> Iterator[Translation]:
         rows = [i for i, text in enumerate(texts) if text.strip()]
         ids = dict(zip(rows, self._encode([texts[i] for i in rows]), strict=True))
         rows.sort(key=lambda i: -len(ids[i]))
         done: dict[int, Translation] = {}
         while rows:
-            size = min(batch, self._room(manner.strategy, len(ids[rows[0]])))
+            try:
+                size = min(batch, self._room(manner.strategy, len(ids[rows[0]])))
+            except RegardError as error:
+                if not refused:
+                    raise
+                longest = rows.pop(0)
+                refused(first + longest, str(error))
+                done[longest] = replace(_empty(texts[longest]), is_finished=False)
+                continue
             chosen, rows = rows[:size], rows[size:]
             found = self._search([ids[i] for i in chosen], manner, numbers=[first + i for i in chosen])
             for i, hypotheses in zip(chosen, found, strict=True):

@@ -88,7 +88,17 @@ def test_the_model_in_the_box_is_meant_where_none_is_named(copy: Path, tmp_path:
 @pytest.mark.usefixtures("box")
 def test_a_mistyped_run_is_no_sentence() -> None:
     assert call("show", "runs/dmo").stderr == "Error: runs/dmo: no such run. `regard train` makes one.\n"
-    assert call("translate", "runs/dmo").stderr == "Error: runs/dmo: no such run. `regard train` makes one.\n"
+    told = "Error: runs/dmo: no such file, and no such run; `regard train` makes one.\n"
+    assert call("translate", "runs/dmo").stderr == told
+
+
+@pytest.mark.usefixtures("box")
+def test_a_model_in_the_box_is_scored_and_not_written_to(copy: Path) -> None:
+    before = sorted(copy.iterdir())
+    told = call("evaluate", "de-en")
+    assert told.stdout.startswith("metric")
+    assert told.stderr == "de-en comes with regard, so its evaluation is not stored in it; --json prints everything.\n"
+    assert sorted(copy.iterdir()) == before
 
 
 @pytest.mark.usefixtures("box")

@@ -121,7 +121,7 @@ def test_evaluate_prints_scores_with_signatures_and_stores_them(run: Path) -> No
     assert len(stored["sentences"]) == 200
     several = call("evaluate", str(run), "--beam", "1", "3", "--json")
     names = [evaluation["search"] for evaluation in json.loads(several.stdout)]
-    assert names == ["greedy", "beam3-power1"]
+    assert names == ["greedy", "beam3-power0.7"]
     table = call("evaluate", str(run), "--beam", "1", "3").stdout.split("\n\n")[0].splitlines()
     assert table[0].split()[:2] == ["search", "token_accuracy"]
     assert len(table) == 3
@@ -130,7 +130,7 @@ def test_evaluate_prints_scores_with_signatures_and_stores_them(run: Path) -> No
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["translate", "nowhere"], "Error: nowhere: no such run. `regard train` makes one."),
+        (["translate", "nowhere"], "Error: nowhere: no such file, and no such run; `regard train` makes one."),
         (["translate", "{run}", "missing.txt"],
          "Error: missing.txt: cannot read the file (No such file or directory)."),
         (["translate", "{run}", "--beam", "0"], "Error: search.width: got 0, want an integer >= 1."),

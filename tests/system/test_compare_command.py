@@ -63,6 +63,8 @@ def test_every_form_says_the_same(folder: Path) -> None:
     latex = compare(folder, "--latex").stdout
     assert latex.startswith("\\begin{tabular}{llrrrrrr}\n\\toprule\nquantity & group")
     assert "token\\_accuracy & " in latex
+    assert "\\begin{tabular}{lrrrrrr}\n\\toprule\npair & difference & 95 \\% interval & p sentences" in latex
+    assert latex.endswith(f"% {told['verdict'][-1]}\n")
 
 
 def test_figures_are_drawn(folder: Path, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import select
 import subprocess
 import sys
 from pathlib import Path
@@ -42,8 +43,8 @@ GREEDY = "has no effect on greedy search, which has nothing to compare; want --b
         ("translate {scenes} --json --scores", "--scores: has no effect with --json, which has everything."),
         ("translate {scenes} --n-best 6", "search.n_best: got 6, want an integer from 1 to the width, 5."),
         ("translate {scenes} --beam 5000 --max-length 100000",
-         "search: width 5000, up to 100000 tokens from 2, needs about 37 GB of memory for a sentence, want at most 4. "
-         "Lower the width or the greatest length."),
+         "search: width 5000, up to 100000 tokens from 1, needs about 34 GB of memory for a sentence, want at most 4. "
+         "Shorten it, or lower the width or length."),
         ("translate {scenes} --also {strings}",
          "{strings}: has another vocabulary than {scenes}; an ensemble needs one."),
         ("evaluate {scenes} --beam 0", "search.width: got 0, want an integer >= 1."),
@@ -67,10 +68,10 @@ def test_widths_give_a_table_with_intervals_and_search_errors(runs: dict[str, st
     assert head.split("  ")[0] == "search"
     assert "95 % interval" in head
     assert "score up on greedy" in head
-    assert [row.split()[0] for row in rows] == ["greedy", "beam2-power1", "beam3-power1"]
-    stored = json.loads((Path(runs["scenes"]) / "evaluations" / "test-beam3-power1.json").read_text())
+    assert [row.split()[0] for row in rows] == ["greedy", "beam2-power0.7", "beam3-power0.7"]
+    stored = json.loads((Path(runs["scenes"]) / "evaluations" / "test-beam3-power0.7.json").read_text())
     errors = stored["search_errors"]
-    assert list(errors) == ["greedy", "beam2-power1"]
+    assert list(errors) == ["greedy", "beam2-power0.7"]
     counts = [errors[name][key] for name in errors for key in ("better_score", "worse_quality")]
     assert rows[2].split()[-4:] == [str(count) for count in counts]
     assert "bleu" not in others
@@ -129,6 +130,37 @@ def test_alignments_of_strings_count_characters(runs: dict[str, str]) -> None:
     assert told["source_words"] == list("abcd")
 
 
+def test_a_line_too_long_is_left_empty_and_named_and_the_rest_goes_on(
+    runs: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("regard.search.strategy.MOST_CELLS", 2**20)
+    kept = tmp_path / "attention.jsonl"
+    words = ["translate", runs["strings"], "--attention", str(kept), "--batch", "1"]
+    result = call(*words, stdin="ab\n" + "abcd" * 200 + "\n\nba\n")
+    lines = result.stdout.split("\n")
+    assert [bool(line) for line in lines] == [True, False, False, True, False]
+    assert result.exit_code == 1
+    reason = "search: width 5, up to 1610 tokens from 800, needs about 0 GB of memory for a sentence, want at most 0."
+    assert result.stderr == (
+        f"standard input, line 2: left empty. {reason} Shorten it, or lower the width or length.\n"
+        "Error: standard input: 1 of 4 lines left empty, since they are too long.\n"
+    )
+    told = [json.loads(line)["translations"][0] for line in kept.read_text().splitlines()]
+    assert [(bool(one["text"]), one["finished"]) for one in told][1:3] == [(False, False), (False, True)]
+    many = call("translate", runs["strings"], stdin=("abcd" * 200 + "\n") * 12 + "ab\n")
+    assert many.stdout.count("\n") == 13
+    assert many.stderr.count("left empty. ") == 10
+    assert many.stderr.endswith("Error: standard input: 12 of 13 lines left empty, since they are too long.\n")
+
+
+def test_a_file_that_is_not_text_is_refused_before_its_first_line(runs: dict[str, str], tmp_path: Path) -> None:
+    file = tmp_path / "latin.txt"
+    file.write_bytes(b"ab\n" * 5000 + b"\xe4\n")
+    result = call("translate", runs["strings"], str(file))
+    assert result.stdout == ""
+    assert result.stderr == f"Error: {file}, line 5001: not UTF-8 (byte 0xe4). Convert the file to UTF-8.\n"
+
+
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
 
 
@@ -143,6 +175,30 @@ def test_a_reader_that_goes_away_is_no_error(runs: dict[str, str], tmp_path: Pat
         one.stdout.close()
         assert one.stderr.read() == ""
         one.wait(timeout=60)
+
+
+def test_a_terminal_is_told_what_to_type_and_no_bar_runs_over_it(runs: dict[str, str]) -> None:
+    ours, theirs = os.openpty()
+    command = [sys.executable, "-m", "regard", "translate", runs["strings"]]
+    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=ENVIRONMENT) as one:
+        os.close(theirs)
+        os.write(ours, b"ab\n\x04")
+        shown = b""
+        while one.poll() is None or select.select([ours], [], [], 0)[0]:
+            try:
+                shown += os.read(ours, 1024)
+            except OSError:  # what Linux says when the other side is closed
+                break
+    assert b"Type a sentence and Enter; Ctrl-D ends." in shown
+    assert b"translating" not in shown
+    assert b"\x1b" not in shown
+
+
+@pytest.mark.parametrize(("closed", "name"), [("<&-", "input"), (">&-", "output")])
+def test_a_closed_stream_is_one_line(runs: dict[str, str], closed: str, name: str) -> None:
+    line = f'echo ab | {{ exec "{sys.executable}" -m regard translate "{runs["strings"]}" {closed}; }}'
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, env=ENVIRONMENT, check=False)
+    assert done.stderr == f"Error: standard {name}: closed, want it open.\n"
 
 
 PEAK = """

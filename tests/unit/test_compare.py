@@ -9,7 +9,7 @@ from statistics import fmean, variance
 import numpy as np
 import pytest
 
-from regard.compare import Comparison, Pair, compare_runs, pair_rows, tables, told_p
+from regard.compare import Comparison, Pair, _over_sentences, compare_runs, pair_rows, tables, told_p
 from regard.errors import RegardError
 from regard.metrics.significance import Difference, holm, welch
 from regard.parts import METRICS
@@ -126,9 +126,8 @@ def test_the_tests_are_those_of_the_scores_and_corrected_for_the_pairs(runs: lis
         assert pair.sentences.delta == pytest.approx(spreads[pair.better].mean - spreads[pair.worse].mean)
         assert pair.seeds is not None
         assert pair.seeds.p_value == welch(spreads[pair.worse].values, spreads[pair.better].values).p_value
-    raw = [pair.seeds.p_value for pair in found.pairs if pair.seeds]
-    assert [pair.p_seeds for pair in found.pairs] == holm(raw)
-    assert [pair.p_sentences for pair in found.pairs] == holm([pair.sentences.p_value for pair in found.pairs])
+    larger = [max(pair.sentences.p_value, pair.seeds.p_value) for pair in found.pairs if pair.seeds]
+    assert [pair.p_value for pair in found.pairs] == holm(larger)
     assert len(pair_rows(found)) == 4
     assert found.verdict() == compare_runs(reversed(runs)).verdict()
     json.dumps(found.to_json(), allow_nan=False)
@@ -146,7 +145,7 @@ def test_the_verdict_says_what_beats_what(runs: list[Run]) -> None:
 def test_one_seed_says_that_seeds_were_not_tested(runs: list[Run]) -> None:
     found = compare_runs([runs[0], runs[3]])
     assert found.pairs[0].seeds is None
-    assert found.verdict()[0].startswith("additive beats none: +")
+    assert found.verdict()[0].startswith("additive beats none over sentences alone: +")
     assert (
         found.verdict()[1] == "Seeds were not tested: that takes at least 2 of each group, and 3 or more to find much."
     )
@@ -157,9 +156,32 @@ def test_one_seed_says_that_seeds_were_not_tested(runs: list[Run]) -> None:
     )
 
 
+def test_seeds_of_a_sentence_stay_together() -> None:
+    metric = METRICS["bleu"]()
+    worse, better = (
+        metric.statistics([text.replace(word, "x") for text in REFERENCES], REFERENCES) for word in ("red", "new")
+    )
+    one, six = (
+        _over_sentences([worse] * a, [better] * b, metric, np.random.default_rng(1)) for a, b in ((1, 1), (2, 3))
+    )
+    assert six.p_value == one.p_value > 0.01
+    assert six.interval == pytest.approx(one.interval)
+
+
+def test_the_larger_p_value_is_what_is_corrected(runs: list[Run], monkeypatch: pytest.MonkeyPatch) -> None:
+    # Of each test alone, Holm makes (0.03, 0.02, 0.003) of (0.03, 0.01, 0.001): all three pairs would pass.
+    over_sentences, over_seeds = iter((0.03, 0.01, 0.001)), iter((0.001, 0.03, 0.01))
+    monkeypatch.setattr("regard.compare._over_sentences", lambda *_: Difference(1.0, next(over_sentences), None, ""))
+    monkeypatch.setattr("regard.compare.welch", lambda *_: Difference(1.0, next(over_seeds), None, ""))
+    found = compare_runs(runs)
+    assert [pair.p_value for pair in found.pairs] == pytest.approx([0.06, 0.06, 0.03])
+    assert pair_rows(found)[1][3:5] + pair_rows(found)[1][6:] == ["0.030", "0.001", "0.060"]
+
+
 def pair(sentences: float, seeds: float | None) -> Pair:
-    difference = Difference(1.94, sentences, (1.0, 3.0), "paired bootstrap")
-    return Pair("a", "b", difference, difference if seeds is not None else None, None, sentences, seeds)
+    tests = [None if p is None else Difference(1.94, p, (1.0, 3.0), "") for p in (sentences, seeds)]
+    assert tests[0]
+    return Pair("a", "b", tests[0], tests[1], None, max(sentences, seeds or 0.0))
 
 
 @pytest.mark.parametrize(
@@ -170,17 +192,19 @@ def pair(sentences: float, seeds: float | None) -> Pair:
         (pair(0.0004, 0.06), "not distinguishable: a and b (p = 0.06 over seeds)"),
         (pair(0.3, 0.01), "not distinguishable: a and b (p = 0.3 over sentences)"),
         (pair(0.4, 0.31), "not distinguishable: a and b (p = 0.4)"),
+        (pair(0.04, None), "a beats b over sentences alone: +1.9 bleu, p = 0.04"),
+        (pair(0.4, None), "not distinguishable: a and b (p = 0.4)"),
     ],
 )
 def test_a_difference_must_survive_both_kinds_of_chance(tested: Pair, line: str) -> None:
-    assert Comparison("bleu", "", (), (tested,)).verdict() == [line]
+    assert Comparison("bleu", "", (), (tested,)).verdict()[0] == line
 
 
 def test_p_values_are_written_as_papers_do() -> None:
     assert [told_p(p) for p in (0.0009, 0.001, 0.0123, 0.1, 1.0)] == [
         "p < 0.001",
         "p = 0.001",
-        "p = 0.012",
+        "p = 0.0123",
         "p = 0.1",
         "p = 1.0",
     ]
@@ -240,13 +264,37 @@ def test_lengths_are_counted_in_words(runs: list[Run]) -> None:
     assert compare_runs(runs[:3]).pairs == ()
 
 
+def configured(run: Run, **values: object) -> Run:
+    config = json.loads((run.path / "config.json").read_text(encoding="utf-8"))
+    config["model"] |= values
+    (run.path / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    return Run.open(run.path)
+
+
 def test_groups_are_named_by_what_differs(runs: list[Run], base: Path, tmp_path: Path) -> None:
-    other = fake(base, tmp_path / "one", attention="mean", seed=1, wrong=3)
-    config = json.loads((other.path / "config.json").read_text(encoding="utf-8"))
-    config["model"]["cell"] = "lstm"
-    (other.path / "config.json").write_text(json.dumps(config), encoding="utf-8")
-    labels = {group.label for group in compare_runs([runs[0], Run.open(other.path)]).groups}
+    other = configured(fake(base, tmp_path / "one", attention="none", seed=1, wrong=3), dropout=0.4)
+    labels = {group.label for group in compare_runs([runs[0], other]).groups}
+    assert labels == {f"dropout={runs[0].config.model.dropout}", "dropout=0.4"}  # a number alone would say nothing
+    other = configured(other, dropout=runs[0].config.model.dropout, attention="mean", cell="lstm")
+    labels = {group.label for group in compare_runs([runs[0], other]).groups}
     assert labels == {"cell=gru attention=none", "cell=lstm attention=mean"}
+
+
+def test_groups_that_differ_in_many_settings_are_named_by_their_first_run(
+    runs: list[Run], base: Path, tmp_path: Path
+) -> None:
+    many = {"cell": "lstm", "dropout": 0.4, "feature_dropout": 0.3, "embedding_gain": 2.0, "attention": "mean"}
+    name = runs[0].path.name
+    folders = [tmp_path / "other", tmp_path / name]
+    others = [configured(fake(base, path, attention="mean", seed=1, wrong=3), **many) for path in folders]
+    found = compare_runs([*runs[:3], others[0]])
+    assert {group.label for group in found.groups} == {name, "other"}
+    (note,) = found.notes
+    assert note.startswith("groups are named by their first run: they differ in 5 settings (")
+    assert "feature_dropout" in note
+    assert {group.label for group in compare_runs([runs[0], others[1]]).groups} == {
+        str(runs[0].path), str(others[1].path)
+    }  # fmt: skip
 
 
 def test_a_notebook_shows_a_comparison(runs: list[Run]) -> None:

@@ -35,7 +35,7 @@ def searched(run: Run) -> list[Evaluation]:
 
 def test_search_errors_are_counted_against_the_narrowest_and_the_next_narrower(searched: list[Evaluation]) -> None:
     assert [list(each.search_errors) for each in searched] == [
-        [], ["greedy"], ["greedy", "beam2-power1"],
+        [], ["greedy"], ["greedy", "beam2-power0.7"],
     ]  # fmt: skip
     greedy, _, wide = searched
     better = [w.score - g.score > 1e-4 for g, w in zip(greedy.translations, wide.translations, strict=True)]
@@ -65,7 +65,7 @@ def test_every_score_has_an_interval_and_buckets_too(searched: list[Evaluation])
 
 def test_only_what_judges_translations_names_the_search(searched: list[Evaluation]) -> None:
     scores = searched[2].scores
-    assert "search:beam4-power1" in scores["bleu"].signature
+    assert "search:beam4-power0.7" in scores["bleu"].signature
     assert "search:" not in scores["perplexity"].signature
     assert "search:" not in scores["attention_accuracy"].signature
 

@@ -70,6 +70,7 @@ def test_what_is_no_run_is_said_so(tmp_path: Path) -> None:
     for path, message in (
         (tmp_path / "none", f"{tmp_path / 'none'}: no such run. `regard train` makes one."),
         (tmp_path, f"{tmp_path}: not a run, since it has no run.json."),
+        (Path(__file__), f"{__file__}: a file, want the directory of a run."),
     ):
         with pytest.raises(RegardError) as caught:
             Run.open(path)

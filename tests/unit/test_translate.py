@@ -183,17 +183,34 @@ def test_a_wide_search_takes_fewer_sentences_at_a_time_and_finds_the_same(monkey
 
 def test_a_search_that_no_memory_holds_is_refused() -> None:
     strategy = Strategy(width=5_000, rules=Rules(longest=Length(offset=100_000)))
-    for call in (
-        TRANSLATORS["word"].translate,
-        TRANSLATORS["word"].tree,
-        lambda *x: list(make("word").translate_all([x[0]], x[1])),
+    for call, tokens, gigabytes in (
+        (TRANSLATORS["word"].translate, 3, 41),
+        (TRANSLATORS["word"].tree, 3, 41),
+        (lambda *x: list(TRANSLATORS["word"].translate_all([x[0]], x[1], refused=print)), 1, 34),
     ):
         with pytest.raises(RegardError) as caught:
             call("Zwei Kinder!", strategy)
         assert str(caught.value) == (
-            "search: width 5000, up to 100000 tokens from 3, needs about 41 GB of memory for a sentence, want at "
-            "most 4. Lower the width or the greatest length."
+            f"search: width 5000, up to 100000 tokens from {tokens}, needs about {gigabytes} GB of memory for a "
+            "sentence, want at most 4. Shorten it, or lower the width or length."
         )
+
+
+def test_a_sentence_too_long_for_the_memory_is_told_and_the_others_are_translated(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    translator, told = TRANSLATORS["word"], []
+    texts = ["Der Hund", "Hund " * 300, "", "Zwei Kinder"]
+    monkeypatch.setattr("regard.search.strategy.MOST_CELLS", 2**18)
+    found = list(translator.translate_all(texts, first=10, refused=lambda *x: told.append(x)))
+    assert [one.source for one in found] == texts
+    assert [bool(one.tokens) for one in found] == [True, False, False, True]
+    assert [one.is_finished for one in found][1:3] == [False, True]
+    (number, reason) = told[0]
+    assert number == 11
+    assert reason.startswith("search: width 1, up to 610 tokens from 300, needs about ")
+    with pytest.raises(RegardError, match="up to 610 tokens from 300"):
+        list(translator.translate_all(texts))
 
 
 def test_unknown_words_of_a_given_translation_are_marked() -> None:

@@ -48,6 +48,8 @@ def check(
 
     Each runs in a process of its own with limits. Exit code 0 means full points for all, 1 that points are missing.
     """
+    if as_json and as_csv:
+        raise click.UsageError("--json and --csv: choose one.")
     places = [place for submission in submissions for place in _places(submission)]
     from regard.course.sandbox import Limits
 

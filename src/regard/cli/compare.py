@@ -49,7 +49,7 @@ Form = Literal["text", "json", "csv", "markdown", "latex"]
 @click.option("--json", "form", flag_value="json", help="Print everything as JSON.")
 @click.option("--csv", "form", flag_value="csv", help="Print the table as CSV.")
 @click.option("--markdown", "form", flag_value="markdown", help="Print tables and verdict as Markdown.")
-@click.option("--latex", "form", flag_value="latex", help="Print the table as LaTeX (booktabs).")
+@click.option("--latex", "form", flag_value="latex", help="Print tables and verdict as LaTeX (booktabs).")
 def compare(
     words: tuple[str, ...],
     attention: str | None,
@@ -82,6 +82,8 @@ def compare(
     else:
         axes = ([f"model.attention={attention}"] if attention else []) + list(vary)
         runs, failures = _trained(words, axes, seeds=seeds, jobs=jobs, folder=folder, beam=beam, split=split)
+        if not runs:
+            raise _missing(failures)
     found = compare_runs(runs, evaluation=f"{split}-{Strategy(width=beam)}", metric=metric)
     click.echo(FORMS[form or "text"](found), nl=False)
     whys = [why for why, _ in tables(found) if why] if form == "csv" else []  # the other forms have tables apart
@@ -89,8 +91,7 @@ def compare(
         say(note)
     _draw(found, curves=curves, by_length=by_length, by_beam=by_beam, entropy=entropy)
     if failures:
-        told = "".join(f"\n{path}: {why}" for path, why in failures.items())
-        raise RegardError(f"runs missing from the table: {len(failures)}; the same command tries again:{told}")
+        raise _missing(failures)
 
 
 def evaluated(words: Sequence[str], beam: int, split: str) -> "list[Run]":
@@ -136,6 +137,11 @@ def _trained(
     return [Run.open(cell.path) for cell in cells if cell.path not in failures], failures
 
 
+def _missing(failures: dict[Path, str]) -> RegardError:
+    told = "".join(f"\n{path}: {why}" for path, why in failures.items())
+    return RegardError(f"runs missing from the table: {len(failures)}; the same command tries again:{told}")
+
+
 def _draw(found: "Comparison", **places: Path | None) -> None:
     if not any(places.values()):
         return
@@ -161,7 +167,7 @@ def _text(found: "Comparison") -> str:
 
     parts = ["\n".join(filter(None, (why, columns(rows)))) for why, rows in tables(found)]
     if found.pairs:
-        parts += [f"{found.metric}, {found.signature}\n" + columns(pair_rows(found)), "\n".join(found.verdict())]
+        parts += [f"{found.metric}, {found.signature}\n{columns(pair_rows(found))}", "\n".join(found.verdict())]
     return "\n\n".join(parts) + "\n"
 
 
@@ -196,20 +202,21 @@ def _pipes(rows: list[list[str]]) -> str:
 
 
 def _latex(found: "Comparison") -> str:
-    from regard.compare import tables
+    from regard.compare import pair_rows, tables
 
     lines = []
-    for why, cells in tables(found):
-        head, *rows = [" & ".join(map(_escaped, row)) + r" \\" for row in cells]
-        lines += [rf"% {why}"] * bool(why) + [r"\begin{tabular}{llrrrrrr}", r"\toprule", head, r"\midrule", *rows]
+    pairs = [(f"{found.metric}, {found.signature}", pair_rows(found))] if found.pairs else []
+    for why, cells in tables(found) + pairs:
+        head, *rows = [" & ".join(cell.translate(LATEX) for cell in row) + r" \\" for row in cells]
+        columns = "l" * (len(cells[0]) - 6) + "r" * 6
+        lines += [rf"% {why}"] * bool(why) + [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", head, r"\midrule", *rows]
         lines += [r"\bottomrule", r"\end{tabular}"]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *(f"% {line}" for line in found.verdict())]) + "\n"
 
 
-def _escaped(text: str) -> str:
-    for mark in "_%&#$":
-        text = text.replace(mark, "\\" + mark)
-    return text.replace("–", "--")
-
-
+LATEX = str.maketrans(
+    {mark: "\\" + mark for mark in "_%&#${}"}
+    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    | {"–": "--", "−": "$-$", "<": "$<$", ">": "$>$"}
+)
 FORMS = {"text": _text, "json": _json, "csv": _csv, "markdown": _markdown, "latex": _latex}

@@ -106,7 +106,10 @@ def evaluate_run(
         for strategy in strategies:
             task = progress.add_task(str(strategy), total=len(evaluator.data), note="")
             done.append(evaluator.evaluate(strategy, narrower=done, tick=partial(_advance, progress, task)))
-            run.save_evaluation(done[-1].name, done[-1].to_json())
+            if not run.is_boxed:
+                run.save_evaluation(done[-1].name, done[-1].to_json())
+    if run.is_boxed:
+        say(f"{run.path.name} comes with regard, so its evaluation is not stored in it; --json prints everything.")
     return done
 
 

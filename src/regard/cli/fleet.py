@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -73,7 +74,7 @@ class Fleet:
             _close(process.stdin)
             cell = self.cells[index]
             if process.returncode or not _is_finished(cell):
-                self.failed[index] = _last_line(_log(cell)) or f"ended with code {process.returncode}"
+                self.failed[index] = _why(process.returncode, _log(cell))
                 say(f"{cell.path.name}: failed: {self.failed[index]}")
             elif not console.is_terminal:
                 say(f"{cell.path.name}: done")
@@ -130,9 +131,11 @@ def _log(cell: Cell) -> Path:
     return cell.path.with_name(f"{cell.path.name}.log")
 
 
-def _last_line(path: Path) -> str:
-    lines = path.read_text(encoding="utf-8", errors="replace").split("\n") if path.exists() else []
-    return next((line for line in reversed(lines) if line.strip()), "")
+def _why(code: int, log: Path) -> str:
+    if code < 0:  # its last words were about something else
+        return f"ended by signal {-code} ({signal.strsignal(-code)})" + ", perhaps for want of memory" * (code == -9)
+    lines = log.read_text(encoding="utf-8", errors="replace").split("\n")
+    return next((line for line in reversed(lines) if line.strip()), f"ended with code {code}")
 
 
 def _close(pipe: IO[bytes] | None) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import click
+from click.core import ParameterSource
 
 from regard.errors import RegardError
 
@@ -16,6 +17,15 @@ if TYPE_CHECKING:
 
 NAMES = ("copy", "average", "noisy", "heads")
 ENDINGS = {"text": "txt", "markdown": "md", "latex": "tex"}
+GOES_WITH = {
+    "m": (*NAMES, "all"),
+    "d": (*NAMES, "all"),
+    "c": (*NAMES, "all"),
+    "beta": ("noisy", "heads", "all"),
+    "resamplings": ("noisy", "heads", "all"),
+    "form": ("exercises", "all"),
+    **dict.fromkeys(("new", "size", "heads", "solution"), ("exercises",)),
+}
 
 
 @click.command()
@@ -35,13 +45,13 @@ ENDINGS = {"text": "txt", "markdown": "md", "latex": "tex"}
 @click.option("--size", default="4x3", show_default=True, help="Of a new exercise: positions x size of each vector.")
 @click.option("--heads", default=2, show_default=True, help="Of a new exercise.")
 @click.option("--solution", is_flag=True, help="Print the solution of a new exercise too.")
+@click.pass_context
 def lab(
-    what: str, *, folder: Path | None, as_json: bool, m: int, d: int, c: float, beta: float, resamplings: int,
-    seed: int, form: str, new: bool, size: str, heads: int, solution: bool,
+    context: click.Context, what: str, *, folder: Path | None, as_json: bool, m: int, d: int, c: float, beta: float,
+    resamplings: int, seed: int, form: str, new: bool, size: str, heads: int, solution: bool,
 ) -> None:  # fmt: skip
     """Run a thought experiment on attention, or work through the exercises."""
-    if (new or solution) and what != "exercises":
-        raise click.UsageError("--new and --solution go with 'regard lab exercises'.")
+    _refuse_ignored(context, what, new)
     from regard.lab.experiments import EXPERIMENTS, Settings
 
     settings = Settings(m=m, d=d, c=c, beta=beta, resamplings=resamplings, seed=seed)
@@ -55,6 +65,17 @@ def lab(
     if folder:
         _write(folder, results, output, parts, form)
     click.echo(json.dumps(output, indent=2) if as_json else "\n\n\n".join(parts))
+
+
+def _refuse_ignored(context: click.Context, what: str, new: bool) -> None:
+    for option in context.command.params:
+        name = option.name or ""
+        if context.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
+            continue
+        if what not in GOES_WITH.get(name, (what,)):
+            raise click.UsageError(f"{option.opts[0]} does not go with 'regard lab {what}'.")
+        if name in ("size", "heads", "solution") and not new:
+            raise click.UsageError(f"{option.opts[0]} is for a new exercise: add --new.")
 
 
 def _new(seed: int, size: str, heads: int, form: str, solution: bool) -> tuple[dict[str, Any], str]:
@@ -104,17 +125,22 @@ def _settings(settings: "Settings") -> str:
 
 def _write(folder: Path, results: "list[Experiment]", output: dict[str, Any], parts: list[str], form: str) -> None:
     from regard.cli.terminal import say
+    from regard.pictures.files import render, write
 
-    folder.mkdir(parents=True, exist_ok=True)
-    names = {"noisy": "noisy_heads", "heads": "noisy_heads"}  # one figure shows both
-    for name, result in {names.get(result.name, result.name): result for result in results}.items():
-        figure = result.figure
-        for ending in ("png", "svg"):
-            figure.savefig(folder / f"{name}.{ending}", dpi=160)
-            say(f"wrote {folder / name}.{ending}")
-    (folder / "lab.json").write_text(json.dumps(output, indent=2) + "\n", encoding="utf-8")
-    say(f"wrote {folder / 'lab.json'}")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RegardError(f"{folder}: {error.strerror}. -o wants a folder that can be written.") from None
+    shared = {"noisy": "noisy_heads", "heads": "noisy_heads"}  # one figure shows both
+    figures = {shared.get(result.name, result.name): result for result in results}
+    contents = {
+        f"{name}.{kind}": render(figure, kind, dpi=160)
+        for name, figure in ((name, result.figure) for name, result in figures.items())
+        for kind in ("png", "svg")
+    }
+    contents["lab.json"] = (json.dumps(output, indent=2) + "\n").encode()
     if "exercises" in output:
-        path = folder / f"exercises.{ENDINGS[form]}"
-        path.write_text(parts[-1] + "\n", encoding="utf-8")
-        say(f"wrote {path}")
+        contents[f"exercises.{ENDINGS[form]}"] = (parts[-1] + "\n").encode()
+    for name, content in contents.items():
+        write(folder / name, content)
+        say(f"wrote {folder / name}")

@@ -56,8 +56,8 @@ also_option = click.option(
 )
 
 OPTIONS = (
-    click.option("--length-penalty", type=float, default=1.0, show_default=True, metavar="ALPHA",
-                 help="Divide log P by length^ALPHA; 0 compares whole probabilities."),
+    click.option("--length-penalty", type=float, metavar="ALPHA",
+                 help="Divide log P by length^ALPHA; 0 compares whole probabilities.  [default: 0.7, with --gnmt 0.6]"),
     click.option("--gnmt", is_flag=True, help="Divide by ((5 + length) / 6)^ALPHA instead."),
     click.option("--coverage", type=float, default=0.0, metavar="BETA", help="Penalty for source words left unread."),
     click.option("--max-length", type=LengthType(), metavar="N|Rx+N", help="Longest output  [default: 2x+10]"),

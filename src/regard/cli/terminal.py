@@ -11,7 +11,7 @@ def say(text: str) -> None:
     console.print(text, markup=False)
 
 
-def bar(*, counts: bool = True) -> Progress:
+def bar(*, counts: bool = True, is_shown: bool = True) -> Progress:
     """Return a progress bar with the time left; it shows nothing when stderr is not a terminal."""
     columns = [TextColumn("{task.description}"), BarColumn(bar_width=24)]
     columns += [MofNCompleteColumn()] if counts else []
@@ -22,6 +22,6 @@ def bar(*, counts: bool = True) -> Progress:
         TimeRemainingColumn(),
         TextColumn("{task.fields[note]}"),
         console=console,
-        disable=not console.is_terminal,
+        disable=not (is_shown and console.is_terminal),
         transient=True,
     )

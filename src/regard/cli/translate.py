@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Any, BinaryIO
 import click
 
 from regard.cli.options import RANKING, also_option, refuse, search_options
-from regard.cli.terminal import bar
+from regard.cli.terminal import bar, say
 from regard.errors import RegardError
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 AHEAD = 4096
 """Lines read ahead of the translation: what bounds the memory."""
+NAMED = 10
+"""Lines left empty that are named; more are counted."""
 
 
 @click.command()
@@ -67,26 +69,32 @@ def translate(
 ) -> None:  # fmt: skip
     """Translate FILE or standard input: one line in, one line out; an empty line stays empty.
 
-    Without RUN, the model in the box translates German into English.
+    Without RUN, the model in the box translates German into English. A line too long for the memory is left empty and
+    named; the exit code is 1 then.
     """
     from regard.search import Sampling
     from regard.search.strategy import strategy_of
     from regard.translate import load
 
     run, file = _chosen(run, file)
+    if (file is None and sys.stdin is None) or sys.stdout is None:
+        raise RegardError(f"standard {'output' if sys.stdin else 'input'}: closed, want it open.")
     _refuse_what_is_without_effect(sample=sample, beam=beam, as_json=as_json)
     sampling = Sampling(temperature, top_k, top_p) if sample else None
     width = 1 if sample else beam
     strategy = strategy_of(width=width, n_best=n_best, sampling=sampling, seed=seed, **search)
     unknown: Unknown = "replace" if search["unknown"] == "replace" else "show"
     translator = load(run, *also)
-    total = _count(file)
-    done = 0
-    with _sink(attention) as kept, bar(counts=total is not None) as progress:
+    total, done, left_empty = _count(file), 0, _LeftEmpty(str(file or "standard input"))
+    if is_typed := file is None and sys.stdin.isatty():
+        say("Type a sentence and Enter; Ctrl-D ends.")
+    # A bar would run over what is typed, or printed, on the same terminal.
+    is_shown = not is_typed and not sys.stdout.isatty()
+    with _sink(attention) as kept, bar(counts=total is not None, is_shown=is_shown) as progress:
         task = progress.add_task("translating", total=total, note="")
         for chunk in _arriving(_lines(file)):
             for one in translator.translate_all(
-                chunk, strategy, batch=batch, unknown=unknown, prefix=prefix, first=done
+                chunk, strategy, batch=batch, unknown=unknown, prefix=prefix, first=done, refused=left_empty
             ):
                 done += 1
                 label = f"{done}\t" if n_best > 1 else ""
@@ -95,14 +103,35 @@ def translate(
                     kept.write(json.dumps(one.to_json(), ensure_ascii=False) + "\n")
                 progress.update(task, completed=done)
             sys.stdout.flush()
+    left_empty.close(done)
+
+
+class _LeftEmpty:
+    """Lines without a translation: each is named when it comes up, and they are an error at the end."""
+
+    def __init__(self, where: str) -> None:
+        self.where = where
+        self.count = 0
+
+    def __call__(self, index: int, reason: str) -> None:
+        self.count += 1
+        if self.count <= NAMED:
+            say(f"{self.where}, line {index + 1}: left empty. {reason}")
+
+    def close(self, lines: int) -> None:
+        if self.count:
+            raise RegardError(f"{self.where}: {self.count} of {lines} lines left empty, since they are too long.")
 
 
 def _chosen(run: Path | None, file: Path | None) -> tuple[Path, Path | None]:
     """Return the run and the file that are meant; a lone file is translated by the model in the box."""
-    from regard.run import DEFAULT
+    from regard.run import DEFAULT, boxed
 
-    if file is None and run is not None and (run.is_file() or str(run) == "-"):
-        run, file = None, run
+    if file is None and run is not None:
+        if run.is_file() or str(run) == "-":
+            run, file = None, run
+        elif not run.exists() and str(run) not in boxed():
+            raise RegardError(f"{run}: no such file, and no such run; `regard train` makes one.")
     return run or Path(DEFAULT), None if file == Path("-") else file
 
 
@@ -171,8 +200,8 @@ def _standard_input() -> BinaryIO:
 
 
 def _count(file: Path | None) -> int | None:
-    """Count the lines of a file for the progress bar; a pipe's length is not known."""
-    if file is None or not file.is_file() or not sys.stderr.isatty():
+    """Count the lines of a file, so that what is wrong with it is said at once; a pipe's length is not known."""
+    if file is None or not file.is_file():
         return None
     from regard.data.lines import lines_of
 

@@ -7,9 +7,10 @@ import contextlib
 import ctypes
 import os
 import resource
+import stat
 import struct
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 
 NEW_USER, NEW_NET = 0x10000000, 0x40000000
@@ -17,7 +18,7 @@ KEEP_CAPABILITIES, NO_NEW_PRIVILEGES = 8, 38
 READ_ANY_FILE = 1 << 2
 NOBODY = 65534
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
-EXECUTE, WRITE, READ, READ_DIRECTORY, TRUNCATE = 1 << 0, 1 << 1, 1 << 2, 1 << 3, 1 << 14
+EXECUTE, WRITE, READ, READ_DIRECTORY = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 REFUSED = (
     "os.fork", "os.forkpty", "os.exec", "os.posix_spawn", "os.spawn", "os.system", "os.kill", "os.killpg",
     "subprocess.Popen", "socket.connect", "socket.bind", "socket.getaddrinfo", "pty.spawn", "ctypes.dlopen",
@@ -41,7 +42,9 @@ def cut_network() -> bool:
 
 def limit(*, memory_bytes: int, cpu_seconds: int) -> None:
     """Bound memory beyond what is in use already, processor time, files; allow no new process or thread."""
-    used = memory_in_use()
+    used = 0
+    with contextlib.suppress(OSError):  # only Linux says
+        used = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
     bounds = {
         resource.RLIMIT_CPU: cpu_seconds,
         resource.RLIMIT_NPROC: 0,
@@ -55,46 +58,45 @@ def limit(*, memory_bytes: int, cpu_seconds: int) -> None:
             resource.setrlimit(kind, (bound, bound))
 
 
-def memory_in_use() -> int:
-    """Return the address space of this process in bytes, 0 where the system does not say."""
-    try:
-        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
-    except OSError:
-        return 0
+def become_nobody() -> bool:
+    """Give up root, which no process limit binds; say whether a limit on processes holds.
 
-
-def become_nobody(*, keep_reading: bool) -> bool:
-    """Give up root, which no process limit binds. With ``keep_reading`` files stay readable, for a Python in /root."""
+    Where nobody cannot read our Python (in /root), the right to read stays; the fence around files must bound it then.
+    """
     if os.getuid() != 0:
+        return True
+    places = [place for path in (sys.prefix, sys.base_prefix) for place in (Path(path), *Path(path).parents)]
+    is_open = all(place.stat().st_mode & stat.S_IXOTH for place in places)
+    if not is_open and not _fence_version():
         return False
-    if keep_reading:
+    if not is_open:
         _libc().prctl(KEEP_CAPABILITIES, 1, 0, 0, 0)
     os.chown(".", NOBODY, NOBODY)
     os.setgroups([])
     os.setresgid(NOBODY, NOBODY, NOBODY)
     os.setresuid(NOBODY, NOBODY, NOBODY)
-    if keep_reading:
+    if not is_open:
         header, sets = struct.pack("Ii", 0x20080522, 0), struct.pack("6I", READ_ANY_FILE, READ_ANY_FILE, 0, 0, 0, 0)
         _libc().capset(header, sets)
     return True
 
 
-def has_fences() -> bool:
-    """Say whether the kernel can fence files (Landlock, Linux 5.13 and later)."""
-    return sys.platform.startswith("linux") and int(_libc().syscall(CREATE_RULESET, None, 0, 1)) >= 1
+def _fence_version() -> int:
+    """Return which Landlock the kernel has (Linux 5.13 and later), 0 for none."""
+    return max(0, int(_libc().syscall(CREATE_RULESET, None, 0, 1))) if sys.platform.startswith("linux") else 0
 
 
-def fence_files(*, readable: Iterable[str], writable: str) -> bool:
-    """Let this process read only below ``readable``, write only below ``writable``, use no TCP, signal nobody."""
-    if not has_fences():
+def fence_files(*, writable: str) -> bool:
+    """Let this process read only what Python reads, write only below ``writable``, use no TCP, signal nobody."""
+    version, libc = _fence_version(), _libc()
+    if not version:
         return False
-    libc = _libc()
-    version = libc.syscall(CREATE_RULESET, None, 0, 1)
     everything = (1 << (13 + (version >= 2) + (version >= 3))) - 1
     net, scope = (3 if version >= 4 else 0), (3 if version >= 6 else 0)
     attributes = struct.pack("QQQ", everything, net, scope)[: 24 if version >= 6 else 16 if version >= 4 else 8]
     rules = libc.syscall(CREATE_RULESET, attributes, len(attributes), 0)
-    for path, rights in [*((path, EXECUTE | READ | READ_DIRECTORY) for path in readable), (writable, everything)]:
+    readable = EXECUTE | READ | READ_DIRECTORY
+    for path, rights in [*((path, readable) for path in _readable_places()), (writable, everything)]:
         with contextlib.suppress(FileNotFoundError):
             place = os.open(path, os.O_PATH | os.O_CLOEXEC)
             allowed = rights if os.path.isdir(path) else rights & (EXECUTE | READ | WRITE)
@@ -104,7 +106,7 @@ def fence_files(*, readable: Iterable[str], writable: str) -> bool:
     return bool(libc.syscall(RESTRICT_SELF, rules, 0) == 0)
 
 
-def readable_places() -> list[str]:
+def _readable_places() -> list[str]:
     """Name what Python itself reads: its own folders, system libraries, and little else."""
     own = {sys.prefix, sys.base_prefix, *(path for path in sys.path if "site-packages" in path)}
     system = ("/usr", "/lib", "/lib64", "/opt", "/etc/ld.so.cache", "/etc/localtime", "/dev/null", "/dev/urandom")
@@ -113,7 +115,7 @@ def readable_places() -> list[str]:
 
 def watch(folder: str, report: Callable[[str], None]) -> None:
     """Refuse in Python what the walls refuse in the kernel, so that the report can name it."""
-    readable = tuple(os.path.realpath(path) for path in [*readable_places(), folder])
+    readable = tuple(os.path.realpath(path) for path in [*_readable_places(), folder])
     folder = os.path.realpath(folder)
 
     def inside(path: object, places: tuple[str, ...]) -> bool:

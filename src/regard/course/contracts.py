@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
-import torch
 from torch import Tensor
 
 from regard.course.grade import Report
@@ -54,15 +53,6 @@ class Contract:
     """One where the memory asks itself."""
     has_encoder: bool = False
     """Whether the memory comes from the homework's encoder: sequence first, two directions."""
-
-    def random(
-        self, s: Setting, *, seed: int, batch: int | None = None, length: int | None = None
-    ) -> tuple[Tensor, Tensor]:
-        """Draw queries and memory."""
-        generator = torch.Generator().manual_seed(seed)
-        query, memory = self.sizes(s)
-        e = torch.randn(batch or s.batch, length or s.length, memory, generator=generator)
-        return torch.randn(batch or s.batch, s.steps, query, generator=generator), e
 
     def rescues(self) -> Iterator[tuple[str, Setting]]:
         """Name what might be wrong with a class that crashes, each with a setting in which it then runs."""

@@ -1,24 +1,29 @@
 """Where a student's class is built and called. It answers questions and judges nothing."""
 
 import ast
+import copy
 import inspect
 import linecache
 import random
 import sys
-import timeit
-from collections.abc import Iterator
+import time
+from collections.abc import Iterable, Iterator
 from contextlib import nullcontext, suppress
-from types import ModuleType
+from functools import partial
+from types import FunctionType, ModuleType
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.func import functional_call
 from torch.nn.parameter import is_lazy
 from torch.overrides import TorchFunctionMode
 
 from regard.course.wire import Message, decode, encode
 
 MODULE = "submission"
+OWN = frozenset(vars(nn.Module()))
 KEPT = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign)
 
 
@@ -50,7 +55,9 @@ class Desk:
         self.refused: list[str] = []
         self._name = ""
         self._classes: dict[str, type[nn.Module]] = {}
+        self._plain: list[tuple[Any, dict[str, Any]]] = []
         self._module: nn.Module = nn.Identity()
+        self._outside: list[tuple[str, Tensor]] = []
         self._lesson = lesson
 
     def answer(self, request: Message) -> Message:
@@ -63,7 +70,7 @@ class Desk:
 
     def _tell(self, error: BaseException) -> Message:
         try:
-            text = str(error)[:600]
+            text = str(error)[:300]
         except BaseException:
             text = "(its message raises, too)"
         line = getattr(error, "lineno", None) if isinstance(error, SyntaxError) else None
@@ -90,6 +97,8 @@ class Desk:
         for name, value in names.items():
             if isinstance(value, type) and issubclass(value, nn.Module) and value.__module__ == MODULE:
                 self._classes[name] = value
+        spaces: list[Any] = [sys.modules[MODULE], *self._classes.values()]
+        self._plain = [(space, {k: v for k, v in vars(space).items() if _is_plain(k, v)}) for space in spaces]
         return {"classes": {name: _signature(value) for name, value in self._classes.items()}, "note": note}
 
     def _run(self, pieces: list[ast.Module], ignored: tuple[type[Exception], ...] = ()) -> dict[str, Any]:
@@ -101,94 +110,85 @@ class Desk:
         return dict(vars(module))
 
     def _build(self, request: Message) -> Message:
+        for space, values in self._plain:  # what was kept in globals or on the class is no part of a new object
+            for name, value in values.items():
+                with suppress(Exception):  # what cannot be copied stays
+                    setattr(space, name, copy.deepcopy(value))
         wanted = self._classes[request["class"]]
-        self._seed(0)
+        _seed(0)
         self._module = wanted(*request["arguments"][: _signature(wanted)["most"]]).eval()
-        return {"is_lazy": any(map(is_lazy, self._module.parameters()))}
+        if any(map(is_lazy, self._module.parameters())):
+            self._module(*_inputs(request))  # lazy layers have no weights before
+        self._outside = list(self._find_outside())
+        return {}
 
-    def _describe(self, _: Message) -> Message:
-        parameters = [{"name": name, "shape": list(p.shape)} for name, p in self._module.named_parameters()]
-        outside = [name for name, _ in self._outside()]
-        return {"parameters": parameters, "outside": outside, "is_plain": not self._is_parametrized()}
-
-    def _is_parametrized(self) -> bool:
-        """Weights behind weight_norm, orthogonal and the like are not to be overwritten."""
-        return any("parametrizations" in name for name, _ in self._module.named_parameters())
-
-    def _outside(self) -> Iterator[tuple[str, Tensor]]:
-        """Find weights that the optimiser will not: tensors and layers kept in plain attributes and lists."""
+    def _find_outside(self) -> Iterator[tuple[str, Tensor]]:
+        """Find weights that the optimiser will not: tensors and layers kept in plain attributes, lists and closures."""
+        known = {id(parameter) for parameter in self._module.parameters()}
         for prefix, module in self._module.named_modules():
             for name, value in vars(module).items():
-                for found in () if name.startswith("_") else _tensors(value):
+                for found in () if name in OWN else _tensors(value, known):
                     is_mixed = _is_matrix(found) and len(found.unique()) > 2  # ones and eyes are no weights
                     if found.requires_grad or is_mixed:
                         yield f"{prefix}.{name}".lstrip("."), found
 
     @torch.no_grad()
     def _fill(self, request: Message) -> Message:
-        tensors: list[Tensor] = [] if self._is_parametrized() else list(self._module.parameters())
-        if request.get("outside"):
-            tensors += [value for _, value in self._outside()]
-        generator = torch.Generator().manual_seed(request.get("seed", 0))
-        for tensor in tensors:
+        """Set all weights to random numbers, or matrices to one number and vectors to another; list them."""
+        named, outside = list(self._module.named_parameters()), self._outside
+        is_plain = not any("parametrizations" in name for name, _ in named)  # weight_norm, orthogonal and the like
+        generator = torch.Generator().manual_seed(request["seed"])
+        for _, tensor in [*(named if is_plain else []), *(outside if request["outside"] else [])]:
             if tensor.numel() < 2:
                 continue  # a learned or stored scale, not a projection
-            if request["how"] == "random":
-                tensor.copy_(request["value"] * torch.randn(tensor.shape, generator=generator))
+            if request["constant"] is None:
+                tensor.copy_(0.5 * torch.randn(tensor.shape, generator=generator))
             else:
-                tensor.fill_(request["value"] if _is_matrix(tensor) else request["bias"])
-        return {}
-
-    @torch.no_grad()
-    def _nudge(self, request: Message) -> Message:
-        list(self._module.parameters())[request["index"]].add_(decode(request["delta"]))  # type: ignore[arg-type]
-        return {}
+                tensor.fill_(request["constant"] if _is_matrix(tensor) else request["bias"])
+        registered = {name: list(parameter.shape) for name, parameter in named}
+        return {"registered": registered, "outside": [name for name, _ in outside], "is_plain": is_plain}
 
     def _call(self, request: Message) -> Message:
-        inputs, keep = _inputs(request), _inputs(request)
-        self._seed(request.get("seed", 0))
-        trace = Trace() if request.get("trace") else None
-        with torch.no_grad() if request.get("no_grad") else nullcontext(), trace or nullcontext():
-            result = self._module(*inputs)
-        reply: Message = {"form": type(result).__name__, "outputs": [encode(value) for value in _several(result)]}
-        reply["changed"] = any(not torch.equal(a, b) for a, b in zip(inputs, keep, strict=True))
-        if trace:
-            reply["trace"] = {"count": trace.count, "names": sorted(trace.names), "softmaxes": trace.softmaxes[:20]}
-        return reply
+        inputs, before, trace = _inputs(request), _inputs(request), Trace()
+        weights, steps = dict(self._module.named_parameters()), request["moves"].items()
+        moved = {name: weights[name].detach() + decode(step) for name, step in steps}  # type: ignore[operator]
+        _seed(request["seed"])
+        with torch.no_grad() if request["no_grad"] else nullcontext(), trace if request["trace"] else nullcontext():
+            started = time.perf_counter()
+            result = functional_call(self._module, moved, tuple(inputs)) if moved else self._module(*inputs)
+            seconds = time.perf_counter() - started
+        return {
+            "form": type(result).__name__,
+            "outputs": [encode(value) for value in _several(result)],
+            "changed": any(not torch.equal(a, b) for a, b in zip(inputs, before, strict=True)),
+            "trace": {"count": trace.count, "names": sorted(trace.names), "softmaxes": trace.softmaxes[:20]},
+            "seconds": seconds,
+        }
 
     def _gradient(self, request: Message) -> Message:
+        """Differentiate the sum of outputs times cotangents by every input and weight."""
         inputs = [tensor.requires_grad_() for tensor in _inputs(request)]
-        parameters = list(self._module.parameters())
-        self._seed(0)
+        leaves = [*inputs, *self._module.parameters()]
+        _seed(0)
         outputs = _several(self._module(*(tensor.clone() for tensor in inputs)))
         pairs = zip(outputs, map(decode, request["cotangents"]), strict=True)
-        terms = [(out * cotangent).sum() for out, cotangent in pairs if cotangent is not None]
-        loss = torch.stack(terms).sum()
-        leaves = [*inputs, *(p for p in parameters if p.requires_grad)]
-        found = torch.autograd.grad(loss, leaves, allow_unused=True) if loss.requires_grad else [None] * len(leaves)
-        by_leaf = {id(leaf): encode(gradient) for leaf, gradient in zip(leaves, found, strict=True)}
-        return {what: [by_leaf.get(id(x)) for x in of] for what, of in (("inputs", inputs), ("weights", parameters))}
+        loss = torch.stack([(out * cotangent).sum() for out, cotangent in pairs if cotangent is not None]).sum()
+        asked = [leaf for leaf in leaves if leaf.requires_grad] if loss.requires_grad else []
+        found = torch.autograd.grad(loss, asked, allow_unused=True) if asked else ()
+        by_leaf = {id(leaf): encode(gradient) for leaf, gradient in zip(asked, found, strict=True)}
+        return {"gradients": [by_leaf.get(id(leaf)) for leaf in leaves]}
 
-    def _time(self, request: Message) -> Message:
-        inputs = _inputs(request)
-        return {"seconds": min(timeit.repeat(lambda: self._module(*inputs), number=1, repeat=3))}
-
-    def _begin(self, request: Message) -> Message:
+    def _learn(self, request: Message) -> Message:
         wanted = self._classes.get(request["class"])
-        self._lesson.begin(wanted(*request["arguments"]) if wanted else self._lesson.known(request["class"]))
-        return {}
+        inner = wanted(*self._lesson.sizes) if wanted else self._lesson.known(request["class"])
+        result: Message = self._lesson.learn(inner, rounds=request["rounds"], count=request["count"])
+        return result
 
-    def _steps(self, request: Message) -> Message:
-        return {"loss": self._lesson.steps(request["count"])}
 
-    def _validate(self, _: Message) -> Message:
-        return {"loss": self._lesson.validate()}
-
-    def _seed(self, seed: int) -> None:
-        random.seed(seed)
-        torch.default_generator.manual_seed(seed)
-        if "numpy" in sys.modules:
-            sys.modules["numpy"].random.seed(seed)
+def _seed(seed: int) -> None:
+    random.seed(seed)
+    torch.default_generator.manual_seed(seed)
+    np.random.seed(seed)  # noqa: NPY002
 
 
 def _inputs(request: Message) -> list[Tensor]:
@@ -214,11 +214,31 @@ def _is_matrix(tensor: Tensor) -> bool:
     return sum(size > 1 for size in tensor.shape) > 1
 
 
-def _tensors(value: object) -> Iterator[Tensor]:
-    if isinstance(value, nn.Module):
-        yield from value.parameters()
-    elif isinstance(value, Tensor):
+def _is_plain(name: str, value: object) -> bool:
+    """Say whether a global or an attribute of a class may hold state: a number, or a container that is not data."""
+    is_small = not isinstance(value, list | dict | set) or len(value) < 100
+    return not name.startswith("__") and is_small and isinstance(value, int | float | list | dict | set | None)
+
+
+def _tensors(value: Any, seen: set[int]) -> Iterator[Tensor]:
+    """Yield the tensors that a value leads to, each once."""
+    if id(value) in seen:
+        return
+    seen.add(id(value))
+    inner: Iterable[Any] = ()
+    if isinstance(value, Tensor):
         yield value
-    elif isinstance(value, list | tuple | dict):
-        for each in value.values() if isinstance(value, dict) else value:
-            yield from _tensors(each)
+    elif isinstance(value, np.ndarray) and value.dtype.kind == "f" and value.flags.writeable:
+        yield torch.from_numpy(value)
+    elif isinstance(value, nn.Module):
+        inner = value.parameters()
+    elif isinstance(value, list | tuple):
+        inner = value
+    elif isinstance(value, dict):
+        inner = value.values()
+    elif isinstance(value, FunctionType):
+        inner = [cell.cell_contents for cell in value.__closure__ or ()]
+    elif isinstance(value, partial):
+        inner = [value.func, *value.args, *value.keywords.values()]
+    for each in inner:
+        yield from _tensors(each, seen)

@@ -36,11 +36,6 @@ class Finding:
     likely: str
     hint: str
 
-    @classmethod
-    def of(cls, code: str, part: str, facts: dict[str, Any]) -> "Finding":
-        """Fill the facts into the texts of a mistake."""
-        return cls(code, part, **{name: text.format(**facts) for name, text in texts()[code].items()})
-
 
 @dataclass(slots=True)
 class Report:
@@ -60,10 +55,11 @@ class Report:
     seconds: float = 0.0
 
     def blame(self, part: str, code: str, **facts: Any) -> None:
-        """Note a mistake, once; the part it belongs to gets no points."""
+        """Note a mistake, once, with facts for its texts; the part it belongs to gets no points."""
         self.judged.add(part)
         if not any((finding.code, finding.part) == (code, part) for finding in self.findings):
-            self.findings.append(Finding.of(code, part, facts))
+            filled = {name: text.format(**facts) for name, text in texts()[code].items()}
+            self.findings.append(Finding(code, part, **filled))
 
     def has(self, *codes: str) -> bool:
         """Say whether one of these mistakes was found."""

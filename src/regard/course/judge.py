@@ -1,5 +1,6 @@
 """Tries a student's class from the outside and names its mistakes by their symptoms, causes before consequences."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -8,7 +9,7 @@ import torch
 from torch import Tensor
 
 from regard.course.batches import judge_batches
-from regard.course.contracts import Contract, Setting
+from regard.course.contracts import Contract
 from regard.course.grade import Report
 from regard.course.sandbox import Stopped
 from regard.course.student import Answer, Layout, Raised, Shape, Student, Unfit, near, same
@@ -16,6 +17,7 @@ from regard.course.training import judge_training
 from regard.course.wire import Message
 
 LARGE = 1000.0
+DEVICE = re.compile(r"cuda|nvidia|\bmps\b|\bxpu\b", re.IGNORECASE)
 PART_OF_RESCUE = {"hardcoded-batch": "batch", "swapped": "score", "no-projection": "score"}
 
 
@@ -32,42 +34,41 @@ def judge(student: Student, report: Report, takes: Message) -> None:
 
 def _judge_all(student: Student, report: Report) -> None:
     contract: Contract = student.contract
-    _judge_steadiness(student, report)
     has_weights = False
-    with _blaming(report, "distribution"):
+    with _part(report, "robust"):
+        _judge_steadiness(student, report)
+    with _part(report, "distribution"):
         has_weights = _judge_distribution(student, report)
-        weights = [student.attend(*contract.random(student.setting, seed=seed))[1] for seed in (1, 2)]
-        if near(*weights) and not near(weights[0], torch.ones_like(weights[0])):
+        one, two = (student.attend(*student.draw(seed=seed))[1] for seed in (1, 2))
+        if near(one, two) and not near(one, torch.ones_like(one)):
             report.blame("score", "constant")
             return
-    with _blaming(report, "batch"):
+    with _part(report, "batch"):
         judge_batches(student, report)
-    with _blaming(report, "score"):
-        if has_weights:
+    if has_weights:
+        with _part(report, "score"):
             contract.judge_score(student, report)
-    with _blaming(report, "value"):
-        if not report.has("view", "leak"):
+    if not report.has("view", "leak"):
+        with _part(report, "value"):
             contract.judge_value(student, report)
-    with _blaming(report, "training"):
+    with _part(report, "training"):
         judge_training(student, report)
-    with _blaming(report, "robust"):
+    with _part(report, "robust"):
         _judge_large(student, report, has_weights)
-    with _blaming(report, None), suppress(Stopped):  # being slow to measure is no mistake
+    with suppress(Raised, Unfit, Stopped):  # being slow to measure is no mistake
         _remark_loops(student, report)
 
 
 @contextmanager
-def _blaming(report: Report, part: str | None) -> Iterator[None]:
-    """Blame on a part what the student's code raises in it."""
+def _part(report: Report, part: str) -> Iterator[None]:
+    """Judge a part, and blame on it what the student's code raises in it."""
+    report.judged.add(part)
     try:
         yield
     except Raised as raised:
-        if part:
-            report.blame(part, "exception", **raised.error)
+        report.blame(part, "exception", **raised.error)
     except Unfit as unfit:
-        if part:
-            got, _, wanted = str(unfit).partition(" where ")
-            report.blame(part, "wrong-shape", what="A result", got=got, wanted=wanted.removesuffix(" was expected"))
+        report.blame(part, "wrong-shape", **unfit.error)
 
 
 def _open(student: Student, report: Report, takes: Message) -> Answer:
@@ -83,43 +84,38 @@ def _open(student: Student, report: Report, takes: Message) -> Answer:
     try:
         return student.start(contract.setting)
     except Raised as raised:
-        return _rescue(student, report, raised.error)
+        return _rescue(student, report, raised)
 
 
-def _rescue(student: Student, report: Report, error: Message) -> Answer:
+def _rescue(student: Student, report: Report, raised: Raised) -> Answer:
     """Find the conditions under which a crashing class runs: they name the mistake."""
-    text = f"{error['type']}: {error['text'].partition(chr(10))[0][:120]}"
-    if any(word in error["text"] for word in ("CUDA", "cuda", "NVIDIA")):
+    contract, error, told = student.contract, raised.error, raised.told
+    normal = contract.setting
+    if DEVICE.search(error["text"]):
         report.blame("interface", "hardcoded-device", **error)
         raise Finished
-    normal = student.contract.setting
     if "requires grad" in error["text"]:
-        with _blaming(report, None):
+        with suppress(Raised):
             answer = student.start(replace(normal, is_without_grad=True))
-            report.blame("training", "not-differentiable", text=f"{text} (line {error['line']}: {error['source']})")
+            report.blame("training", "not-differentiable", text=f"{told} (line {error['line']}: {error['source']})")
             return answer
-    for code, setting in student.contract.rescues():
-        with _blaming(report, None):
+    for code, setting in contract.rescues():
+        with suppress(Raised):
             answer = student.start(setting)
-            _blame_rescue(student, report, code, setting, text)
+            has_matrix = any(len(shape) > 1 for shape in student.weights["registered"].values())
+            name = code if has_matrix or code != "swapped" else "no-projection"
+            same_size = "; it runs only when decoder states and encoder outputs have the same size."
+            report.blame(
+                PART_OF_RESCUE.get(name, "interface"),
+                name,
+                text=told + same_size * (code == "swapped"),
+                fails=f"fails with {normal.batch} sentences ({told}) and runs with {setting.batch}",
+                sizes=f"sizes {contract.arguments(normal)}",
+                rescue=str(contract.arguments(setting)),
+            )
             return answer
     report.blame("interface", "exception", **error)
     raise Finished
-
-
-def _blame_rescue(student: Student, report: Report, code: str, setting: Setting, text: str) -> None:
-    normal, contract = student.contract.setting, student.contract
-    if code == "swapped":
-        has_matrix = any(len(parameter["shape"]) > 1 for parameter in student.describe()["parameters"])
-        code = "swapped" if has_matrix else "no-projection"
-        text += "; it runs only when decoder states and encoder outputs have the same size."
-    facts = {
-        "text": text,
-        "fails": f"fails with {normal.batch} sentences ({text}) and runs with {setting.batch}",
-        "sizes": f"sizes {contract.arguments(normal)}",
-        "rescue": str(contract.arguments(setting)),
-    }
-    report.blame(PART_OF_RESCUE.get(code, "interface"), code, **facts)
 
 
 def _read_shapes(student: Student, report: Report, answer: Answer) -> None:
@@ -129,7 +125,7 @@ def _read_shapes(student: Student, report: Report, answer: Answer) -> None:
         form = answer.form if len(answer.outputs) == 1 else f"a {answer.form} of {len(answer.outputs)}"
         report.blame("interface", "not-a-pair", form=form)
         raise Finished
-    wanted = student.contract.shapes(*student.contract.random(student.setting, seed=0))
+    wanted = student.contract.shapes(*student.draw(seed=0))
     is_swapped = _fits(shapes[0], wanted[1]) and _fits(shapes[1], wanted[0])
     if is_swapped:
         first, second = f"weights {list(shapes[0])}", f"value {list(shapes[1])}"
@@ -146,54 +142,50 @@ def _read_shapes(student: Student, report: Report, answer: Answer) -> None:
 def _is_transposed(report: Report, what: str, got: Shape, wanted: Shape) -> bool:
     """Blame a wrong shape; say whether it is the transposed one."""
     facts = {"what": what, "got": list(got), "wanted": list(wanted)}
-    if got == wanted:
-        return False
-    if _core(got) == _core(wanted):
-        report.blame("interface", "kept-axis", **facts)
-    elif _fits(got, wanted) and len(_core(got)) > 1:
+    is_transposed = _core(got) != _core(wanted) and _fits(got, wanted) and len(_core(got)) > 1
+    are_weights = what == "The weights"
+    if is_transposed:
         report.blame("interface", "transposed", **facts)
-        return True
-    elif what == "The weights" and len(got) > len(wanted) and got[-1] not in (1, wanted[-1]):
+    elif got != wanted and _core(got) == _core(wanted):
+        report.blame("interface", "kept-axis", **facts)
+    elif are_weights and len(got) > len(wanted) and got[-1] not in (1, wanted[-1]):
         text = f"The weights have the shape {list(got)}: one number per feature, not one per source word."
         report.blame("distribution", "softmax-features", text=text)
         raise Finished
-    elif what == "The weights" or _core(got)[:-1] != _core(wanted)[:-1]:
+    elif got != wanted and (are_weights or _core(got)[:-1] != _core(wanted)[:-1]):
         report.blame("interface", "wrong-shape", **facts)
         raise Finished
-    return False
+    return is_transposed
 
 
 def _judge_steadiness(student: Student, report: Report) -> None:
     """Judge whether the same input gives the same result. If it never does, nothing else can be compared."""
-    report.judged.add("robust")
-    x, y = (student.contract.random(student.setting, seed=seed) for seed in (1, 2))
-    with _blaming(report, "robust"):
-        first = student.attend(*x, seed=0)
-        if not all(bool(result.isfinite().all()) for result in first):
-            report.blame("interface", "not-finite")
-            raise Finished
-        again, _, later, used = student.attend(*x, seed=1), student.attend(*y), student.attend(*x), student.attend(*y)
-        if student.call(*x).changed:
-            report.blame("robust", "in-place")
-        student.adapt(is_fresh=True)
-        if not same(student.attend(*x, seed=0), student.attend(*x, seed=1)):
-            report.blame("robust", "random")
-            if not student.describe()["parameters"]:
-                report.blame("training", "unregistered", text="The class has no parameters at all.")
-            raise Finished
-        if same(first, again) and same(first, later) and same(used, student.attend(*y)):
-            student.adapt(is_fresh=False)
-        else:
-            report.blame("robust", "state")
+    x, y = (student.draw(seed=seed) for seed in (1, 2))
+    first = student.attend(*x, seed=0)
+    if not all(bool(result.isfinite().all()) for result in first):
+        report.blame("interface", "not-finite")
+        raise Finished
+    again, _, later, used = student.attend(*x, seed=1), student.attend(*y), student.attend(*x), student.attend(*y)
+    if student.call(*x).changed:
+        report.blame("robust", "in-place")
+    student.adapt(is_fresh=True)
+    if not same(student.attend(*x, seed=0), student.attend(*x, seed=1)):
+        report.blame("robust", "random")
+        if not student.weights["registered"]:
+            report.blame("training", "unregistered", text="The class has no parameters at all.")
+        raise Finished
+    if same(first, again) and same(first, later) and same(used, student.attend(*y)):
+        student.adapt(is_fresh=False)
+    else:
+        report.blame("robust", "state")
 
 
 def _judge_distribution(student: Student, report: Report) -> bool:
     """Judge whether weights are positive and sum to 1; say whether scores can be read off them."""
-    report.judged.add("distribution")
-    h, e = student.contract.random(student.setting, seed=3)
+    h, e = student.draw(seed=3)
     answer = student.call(h, e, trace=True)
     _, weights = student.read(answer, h, e)
-    softmaxes = answer.trace.get("softmaxes", [])
+    softmaxes = answer.trace["softmaxes"]
     sums = weights.sum(-1)
     if weights.min() < 0 or not near(sums, torch.ones_like(sums)):
         _name_the_axis(student, report, weights, softmaxes)
@@ -237,7 +229,7 @@ def _name_the_axis(student: Student, report: Report, weights: Tensor, softmaxes:
 
 def _judge_large(student: Student, report: Report, has_weights: bool) -> None:
     """Scores of a few thousand must not end in NaN."""
-    h, e = student.contract.random(student.setting, seed=7)
+    h, e = student.draw(seed=7)
     factor = LARGE if len(student.contract.inputs) == 1 else 1.0
     for sign in (1, -1):
         results = student.attend(sign * LARGE * h, factor * e)
@@ -251,7 +243,7 @@ def _remark_loops(student: Student, report: Report) -> None:
         return
 
     def inputs(batch: int, length: int) -> tuple[Tensor, Tensor]:
-        return student.contract.random(student.setting, seed=8, batch=batch, length=length)
+        return student.draw(seed=8, batch=batch, length=length)
 
     def operations(batch: int, length: int) -> int:
         return int(student.call(*inputs(batch, length), trace=True).trace["count"])
@@ -259,7 +251,9 @@ def _remark_loops(student: Student, report: Report) -> None:
     once = operations(4, 6)
     for what, count, doubled, small in (("sentence", 32, (8, 6), (1, 20)), ("word", 20, (4, 12), (32, 1))):
         if operations(*doubled) > 1.4 * once:
-            one, many = (1000 * student.seconds(*inputs(*size)) for size in (small, (32, 20)))
+            one, many = (
+                1000 * min(student.call(*inputs(*size)).seconds for _ in range(3)) for size in (small, (32, 20))
+            )
             report.remarks.append(
                 f"It loops over every {what} in Python: right, but slow. {count} {what}s "
                 f"take {many / one:.0f} times as long as one ({many:.1f} ms against {one:.1f} ms)."

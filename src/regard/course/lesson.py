@@ -1,6 +1,8 @@
 """The homework model on a small corpus of scenes, with a student's attention plugged in: does it learn?"""
 
+import itertools
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import torch
@@ -51,45 +53,37 @@ class Borrowed(Attention):
 class Lesson:
     """One corpus and several attentions in turn; each sees the same batches and starts from the same seed."""
 
+    sizes = (SIZE, SIZE, SIZE)
+
     def __init__(self) -> None:
-        self.config = load_config("scenes", SETTINGS)
-        corpus = load_corpus(self.config.data)
-        pair = TokenizerPair.train(self.config.tokenizer, corpus["train"].sources, corpus["train"].targets)
-        self.words = {"source_words": pair.source.size, "target_words": pair.target.size}
-        self.data = EncodedCorpus(corpus, pair, 0.0, 1)
-        self.begin(self.known("ours"))
-        self.steps(2)  # imports all that training needs, while importing is still possible
+        self._config = load_config("scenes", SETTINGS)
+        corpus = load_corpus(self._config.data)
+        self._tokenizers = TokenizerPair.train(self._config.tokenizer, corpus["train"].sources, corpus["train"].targets)
+        self._data = EncodedCorpus(corpus, self._tokenizers, 0.0, 1)
+        self.learn(self.known("ours"), rounds=1, count=2)  # imports all that training needs, while it still can
 
     @staticmethod
     def known(name: str) -> nn.Module:
         """Return what a student's class is compared with: "ours", and "none" for no attention."""
-        return SingleQueryScaledDotProductAttention(SIZE, SIZE, SIZE) if name == "ours" else Dummy()
+        return SingleQueryScaledDotProductAttention(*Lesson.sizes) if name == "ours" else Dummy()
 
-    def begin(self, inner: nn.Module) -> None:
-        """Put an attention into a new model."""
+    def learn(self, inner: nn.Module, *, rounds: int, count: int) -> dict[str, Any]:
+        """Train a new model for ``rounds`` times ``count`` steps; return mean losses and the validation's, in nats."""
         torch.default_generator.manual_seed(1)
-        model = build_model(self.config.model, **self.words)
-        model.decoder.attention = Borrowed(inner, memory=self.config.model.memory)
-        self.trainer = Trainer(model, self.data, self.config.train)
-        self.count = 0
-        self._batches = self._endless()
-
-    def steps(self, count: int) -> float:
-        """Train on; return the mean loss in nats per token."""
+        words = {"source_words": self._tokenizers.source.size, "target_words": self._tokenizers.target.size}
+        model = build_model(self._config.model, **words)
+        model.decoder.attention = Borrowed(inner, memory=self._config.model.memory)
+        trainer = Trainer(model, self._data, self._config.train)
         losses = []
-        for _ in range(count):
-            self.count += 1
-            nats, tokens = self.trainer.step(next(self._batches), RATE * min(1.0, self.count / WARMUP))
+        for number, batch in enumerate(itertools.islice(self._endless(), rounds * count), 1):
+            nats, tokens = trainer.step(batch, RATE * min(1.0, number / WARMUP))
             losses.append(nats / tokens)
-        return sum(losses) / count
-
-    def validate(self) -> float:
-        """Return the validation loss in nats per token."""
-        return self.trainer.validate()
+        means = [sum(losses[i : i + count]) / count for i in range(0, len(losses), count)]
+        return {"training": means, "validation": trainer.validate()}
 
     def _endless(self) -> Iterator[Batch]:
-        pairs = self.data.epoch(1)
-        for epoch in range(10**6):
+        pairs = self._data.epoch(1)
+        for epoch in itertools.count():
             generator = np.random.default_rng(epoch)
             for rows in plan(pairs, pairs.within(100), size=BATCH, unit="sentences", generator=generator):
                 yield pairs.batch(rows)

@@ -4,21 +4,23 @@ import contextlib
 import json
 import os
 import secrets
-import selectors
 import signal
+import socket
 import subprocess
 import sys
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Thread
 
 import regard
 from regard.course.wire import Message
 from regard.errors import RegardError
 
 WORKER = (sys.executable, "-u", "-P", "-m", "regard.course.worker")
-START_SECONDS = 90.0
+START_SECONDS = 300
+"""Importing torch on a busy machine; no student's code runs yet."""
 LARGEST_REPLY = 32 << 20
 KEPT_OUTPUT = 2000
 
@@ -48,30 +50,26 @@ class Sandbox:
     def __init__(self, limits: Limits) -> None:
         if sys.platform == "win32":
             raise RegardError("regard check: got Windows, want Linux or macOS, which can limit a process.")
-        self._folder = TemporaryDirectory(prefix="regard-check-", ignore_cleanup_errors=True)
         self._limits = limits
-        self._pending = b""
-        self._output = b""
-        self.output_bytes = 0
-        child_reads, self._write = os.pipe()
-        self._read, child_writes = os.pipe()
-        self._process = subprocess.Popen(
-            [*WORKER, str(child_reads), str(child_writes), json.dumps(asdict(limits))],
-            cwd=self._folder.name,
-            env=self._environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            pass_fds=(child_reads, child_writes),
-            start_new_session=True,
-        )
-        os.close(child_reads)
-        os.close(child_writes)
-        assert self._process.stdout is not None
-        self._printed = self._process.stdout.fileno()
-        for pipe in (self._write, self._read, self._printed):
-            os.set_blocking(pipe, False)
-        self._deadline = time.monotonic() + START_SECONDS
+        self._folder = TemporaryDirectory(prefix="regard-check-", ignore_cleanup_errors=True)
+        self._talk, theirs = socket.socketpair()
+        with theirs:
+            self._process = subprocess.Popen(
+                [*WORKER, str(theirs.fileno()), json.dumps(asdict(limits))],
+                cwd=self._folder.name,
+                env=self._environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                bufsize=0,
+                pass_fds=(theirs.fileno(),),
+                start_new_session=True,
+            )
+        self._pending = self._printed = b""
+        self.printed_bytes = 0
+        self._listener = Thread(target=self._listen, daemon=True)
+        self._listener.start()
+        self._set_clock(START_SECONDS)
         self.walls: dict[str, bool] = {}
 
     def __enter__(self) -> "Sandbox":
@@ -80,93 +78,82 @@ class Sandbox:
             self.walls = self._exchange(b"")["ok"]
         except Stopped as stop:
             self.__exit__()
-            last = self.output.strip().rpartition("\n")[2]
+            last = self.printed.strip().rpartition("\n")[2]
             raise RegardError(f"regard check: the process for students' code does not start ({stop}): {last}") from None
-        self._deadline = time.monotonic() + self._limits.seconds
+        self._set_clock(self._limits.seconds)
         return self
 
     def __exit__(self, *_: object) -> None:
         """Kill whatever is left in the session and remove the folder."""
-        self._kill()
-        for pipe in (self._write, self._read):
-            os.close(pipe)
-        assert self._process.stdout is not None
-        self._process.stdout.close()
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(timeout=5)
+        self._listener.join(timeout=5)
+        self._talk.close()
         self._folder.cleanup()
 
     def ask(self, request: Message) -> Message:
         """Send a request and wait for the reply, at most until the submission's time is up."""
-        ticket = secrets.token_hex(8)  # code that writes into all pipes does not know it
+        ticket = secrets.token_hex(8)  # code that writes into every file does not know it
         reply = self._exchange(json.dumps(request | {"id": ticket}).encode() + b"\n")
         if reply.get("id") != ticket:
             raise Stopped("garbled", str(reply)[:80])
         return reply
 
     @property
-    def output(self) -> str:
-        """The first of what the student's code printed."""
-        return self._output.decode("utf-8", "replace")
+    def printed(self) -> str:
+        """The first of what the student's code printed; all of that is here when the process is over."""
+        return self._printed.decode("utf-8", "replace")
+
+    def _listen(self) -> None:
+        assert self._process.stdout is not None
+        with self._process.stdout as stream:
+            while got := stream.read(1 << 16):
+                self.printed_bytes += len(got)
+                self._printed += got[: KEPT_OUTPUT - len(self._printed)]
 
     def _exchange(self, data: bytes) -> Message:
-        with selectors.DefaultSelector() as selector:
-            selector.register(self._read, selectors.EVENT_READ)
-            with contextlib.suppress(ValueError, KeyError):
-                selector.register(self._printed, selectors.EVENT_READ)
-            if data:
-                selector.register(self._write, selectors.EVENT_WRITE)
+        try:
+            self._in_time().sendall(data)
             while b"\n" not in self._pending:
-                left = self._deadline - time.monotonic()
-                if left <= 0:
-                    self._kill()
-                    raise Stopped("timeout", f"{self._limits.seconds} s")
-                for key, _ in selector.select(left):
-                    data = self._serve(key.fd, data, selector)
+                got = self._in_time().recv(1 << 16)
+                self._pending += got
+                if not got:
+                    raise Stopped("died", self._how_it_ended())
+                if len(self._pending) > LARGEST_REPLY:
+                    raise Stopped("garbled", "a reply of more than 32 MB")
+        except TimeoutError:
+            raise Stopped("timeout", f"{self._seconds} s") from None
+        except ConnectionError:
+            raise Stopped("died", self._how_it_ended()) from None
         line, _, self._pending = self._pending.partition(b"\n")
         try:
             message = json.loads(line)
-            assert isinstance(message, dict)
-            return message
-        except (ValueError, AssertionError):
-            raise Stopped("garbled", line[:80].decode("utf-8", "replace")) from None
+        except ValueError:
+            message = None
+        if not isinstance(message, dict):
+            raise Stopped("garbled", line[:80].decode("utf-8", "replace"))
+        return message
 
-    def _serve(self, pipe: int, data: bytes, selector: selectors.BaseSelector) -> bytes:
-        """Move bytes along one pipe; return what is still to be sent."""
-        try:
-            if pipe == self._write:
-                data = data[os.write(pipe, data) :]
-                if not data:
-                    selector.unregister(pipe)
-                return data
-            got = os.read(pipe, 1 << 16)
-        except BlockingIOError:
-            return data
-        except BrokenPipeError:
-            got, pipe = b"", self._read
-        if pipe == self._printed:
-            self.output_bytes += len(got)
-            self._output += got[: KEPT_OUTPUT - len(self._output)]
-            if not got:
-                selector.unregister(pipe)
-        elif not got:
-            raise Stopped("died", self._how_it_ended())
-        else:
-            self._pending += got
-            if len(self._pending) > LARGEST_REPLY:
-                raise Stopped("garbled", "a reply of more than 32 MB")
-        return data
+    def _set_clock(self, seconds: int) -> None:
+        self._seconds = seconds
+        self._deadline = time.monotonic() + seconds
+
+    def _in_time(self) -> socket.socket:
+        """Return the socket, which waits until the deadline and no longer."""
+        left = self._deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        self._talk.settimeout(left)
+        return self._talk
 
     def _how_it_ended(self) -> str:
         try:
             code = self._process.wait(timeout=2)
         except subprocess.TimeoutExpired:
-            return "it closed its pipes"
+            return "it closed its connection"
         return f"exit code {code}" if code >= 0 else f"signal {signal.Signals(-code).name}"
-
-    def _kill(self) -> None:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(timeout=5)
 
     def _environment(self) -> dict[str, str]:
         """Nothing of the grader's environment but what Python needs to start, and one thread for every library."""

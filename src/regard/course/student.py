@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 Shape = tuple[int, ...]
 CLOSE = 2e-3
-RANDOM = {"op": "fill", "how": "random", "value": 0.5, "seed": 1, "outside": True}
+FILLING: Message = {"op": "fill", "constant": None, "bias": 0.0, "outside": True, "seed": 1}
 
 
 class Raised(Exception):
@@ -24,10 +24,16 @@ class Raised(Exception):
     def __init__(self, error: Message) -> None:
         super().__init__(error["text"])
         self.error = error
+        self.told = f"{error['type']}: {error['text'].partition(chr(10))[0][:120]}"
 
 
 class Unfit(Exception):
     """A result whose shape cannot be read as what it should be."""
+
+    def __init__(self, got: object, wanted: object) -> None:
+        super().__init__()
+        self.error = {"what": "A result", "got": got, "wanted": wanted}
+        self.told = f"it returns {got} where {wanted} was expected"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +44,7 @@ class Answer:
     form: str
     changed: bool
     trace: Message
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +69,9 @@ class Student:
         self.takes_key_size = True
         self.layout = Layout()
         self.refused: list[str] = []
-        self._filling: Message = RANDOM
+        self.weights: Message = {}
+        """Shapes of the registered weights by name, names of others, and whether all can be set."""
+        self._filling = FILLING
 
     def ask(self, request: Message) -> Message:
         """Put a question; raise what the student's code raised."""
@@ -76,42 +85,51 @@ class Student:
     def start(self, setting: "Setting") -> Answer:
         """Build the class, call it once as it is, then fill its weights."""
         self.setting = setting
-        self.ask(self._build())
-        answer = self.call(*self.contract.random(setting, seed=0), trace=True)
-        self.ask(self._filling)
+        self._build()
+        answer = self.call(*self.draw(seed=0), trace=True)
+        self.fill()
         return answer
 
-    def _build(self) -> Message:
-        return {"op": "build", "class": self._name, "arguments": self.contract.arguments(self.setting)}
+    def draw(self, *, seed: int, batch: int | None = None, length: int | None = None) -> tuple[Tensor, Tensor]:
+        """Draw queries and memory."""
+        generator = torch.Generator().manual_seed(seed)
+        query, memory = self.contract.sizes(self.setting)
+        rows = batch or self.setting.batch
+        e = torch.randn(rows, length or self.setting.length, memory, generator=generator)
+        return torch.randn(rows, self.setting.steps, query, generator=generator), e
+
+    def _build(self) -> None:
+        arguments, inputs = self.contract.arguments(self.setting), self.draw(seed=0)
+        self.ask({"op": "build", "class": self._name, "arguments": arguments, "inputs": self._pack(*inputs)})
 
     def fill(self, *, constant: float | None = None, bias: float = 0.0, outside: bool = True, seed: int = 1) -> None:
         """Set all weights to random numbers, or matrices to one number and vectors to another."""
-        fixed = {"op": "fill", "how": "constant", "value": constant, "bias": bias}
-        self._filling = (RANDOM if constant is None else fixed) | {"outside": outside, "seed": seed}
-        self.ask(self._filling)
+        self._filling = {"op": "fill", "constant": constant, "bias": bias, "outside": outside, "seed": seed}
+        self.weights = self.ask(self._filling)
 
-    def describe(self) -> Message:
-        """Return names and shapes of the weights, and the names of those that are not registered."""
-        return self.ask({"op": "describe"})
+    def _pack(self, h: Tensor, e: Tensor) -> list[Message | None]:
+        return [encode(tensor) for tensor in self.contract.pack(h, e, self.setting)]
 
-    def renew(self) -> None:
-        """Build the class anew with the same weights; lazy layers need a call before they have any."""
-        if self.ask(self._build())["is_lazy"]:
-            self.raw(self.contract.pack(*self.contract.random(self.setting, seed=0), self.setting))
-        self.ask(self._filling)
-
-    def call(self, h: Tensor, e: Tensor, *, trace: bool = False, seed: int = 0) -> Answer:
-        """Call with queries [B, T, H] and memory [B, S, M], laid out as the assignment does."""
+    def _renew(self) -> None:
         if self.setting.is_fresh:
-            self.renew()
-        return self.raw(self.contract.pack(h, e, self.setting), trace=trace, seed=seed)
+            self._build()
+            self.ask(self._filling)
 
-    def raw(self, inputs: list[Tensor], *, trace: bool = False, seed: int = 0) -> Answer:
-        """Call with inputs as they are."""
-        request = {"op": "call", "inputs": [encode(x) for x in inputs], "trace": trace, "seed": seed}
+    def call(
+        self, h: Tensor, e: Tensor, *, trace: bool = False, seed: int = 0, moves: dict[str, Tensor] | None = None
+    ) -> Answer:
+        """Call with queries [B, T, H] and memory [B, S, M], laid out as the assignment does, and weights moved."""
+        self._renew()
+        steps = {name: encode(step) for name, step in (moves or {}).items()}
+        request = {"op": "call", "inputs": self._pack(h, e), "trace": trace, "seed": seed, "moves": steps}
         reply = self.ask(request | {"no_grad": self.setting.is_without_grad})
-        outputs = [decode(output) for output in reply["outputs"]]
-        return Answer(outputs, reply["form"], reply["changed"], reply.get("trace", {}))
+        return Answer(**reply | {"outputs": [decode(output) for output in reply["outputs"]]})
+
+    def gradient(self, h: Tensor, e: Tensor, cotangents: list[Tensor]) -> list[Tensor | None]:
+        """Return the gradients of the sum of outputs times cotangents, by inputs and by weights."""
+        self._renew()
+        request = {"op": "gradient", "inputs": self._pack(h, e), "cotangents": [encode(x) for x in cotangents]}
+        return [decode(gradient) for gradient in self.ask(request)["gradients"]]
 
     def attend(self, h: Tensor, e: Tensor, *, seed: int = 0) -> tuple[Tensor, Tensor]:
         """Return value [B, T, C] and weights [B, N, T, S], whatever the student's layout."""
@@ -121,7 +139,7 @@ class Student:
         """Undo the layout of an answer."""
         first, second = answer.outputs if len(answer.outputs) == 2 else (None, None)
         if first is None or second is None:
-            raise Unfit("not two tensors")
+            raise Unfit(f"{len(answer.outputs)} results", "two tensors")
         value, weights = (second, first) if self.layout.is_swapped else (first, second)
         wanted_value, wanted_weights = self.contract.shapes(h, e)
         if self.layout.has_other_size:
@@ -139,25 +157,6 @@ class Student:
         _, weights = self.attend(*(x.expand(self.setting.rows, -1, -1) for x in (queries, memory)))
         return weights[0, :, 0, int(asks_itself) :].log()
 
-    def gradient(
-        self, inputs: list[Tensor], cotangents: list[Tensor]
-    ) -> tuple[list[Tensor | None], list[Tensor | None]]:
-        """Return the gradients of the sum of outputs times cotangents, by inputs and by weights."""
-        if self.setting.is_fresh:
-            self.renew()
-        encoded = [[encode(tensor) for tensor in tensors] for tensors in (inputs, cotangents)]
-        reply = self.ask({"op": "gradient", "inputs": encoded[0], "cotangents": encoded[1]})
-        return [decode(g) for g in reply["inputs"]], [decode(g) for g in reply["weights"]]
-
-    def nudge(self, index: int, delta: Tensor) -> None:
-        """Add to one of the weights."""
-        self.ask({"op": "nudge", "index": index, "delta": encode(delta)})
-
-    def seconds(self, h: Tensor, e: Tensor) -> float:
-        """Return the time of one call."""
-        inputs = [encode(tensor) for tensor in self.contract.pack(h, e, self.setting)]
-        return float(self.ask({"op": "time", "inputs": inputs})["seconds"])
-
     def adapt(self, **changes: object) -> None:
         """Change the setting for all further calls."""
         self.setting = replace(self.setting, **changes)  # type: ignore[arg-type]
@@ -165,16 +164,16 @@ class Student:
 
 def _fit(tensor: Tensor, wanted: Shape, *, is_transposed: bool) -> Tensor:
     if tensor.numel() != math.prod(wanted):
-        raise Unfit(f"{list(tensor.shape)} where {list(wanted)} was expected")
+        raise Unfit(list(tensor.shape), list(wanted))
     if is_transposed:
         tensor = tensor.squeeze()
         tensor = tensor.permute(*reversed(range(tensor.ndim)))
     return tensor.reshape(wanted)
 
 
-def near(a: Tensor, b: Tensor) -> bool:
+def near(a: Tensor, b: Tensor, within: float = CLOSE) -> bool:
     """Say whether two results agree as well as float32 lets them."""
-    return a.shape == b.shape and bool((a - b).abs().max() < CLOSE)
+    return a.shape == b.shape and bool((a - b).abs().max() < within)
 
 
 def same(a: tuple[Tensor, Tensor], b: tuple[Tensor, Tensor]) -> bool:

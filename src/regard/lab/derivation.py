@@ -1,27 +1,30 @@
-"""A worked exercise, step by step, as text, Markdown or LaTeX."""
+"""A worked exercise, step by step, as text, Markdown or LaTeX.
+
+Formulas are Python: they are evaluated as they are written, so that what is shown is what was computed. ``W_Q2`` is the
+W with index Q of head 2, ``X.T`` the transpose, ``cat`` joins heads.
+"""
 
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import torch
 from torch import Tensor
 
 Format = Literal["text", "markdown", "latex"]
 Value = float | list[float] | list[list[float]]
 
-_PLAIN = (
-    (r"\\(?:mathbf|mathrm|tilde)\{([^{}]*)\}", r"\1"),
-    (r"\^\{\((\w+)\)\}", r"^\1"),
-    (r"\^\\top", "'"),
-    (r"\\sqrt\{([^{}]*)\}", r"sqrt(\1)"),
-    (r"\\(?:,|;|left|right)", " "),
-    (r"\\cdot", "."),
-    (r"\\[_%]", lambda found: found.group()[1:]),
-    (r"\\([a-z]+)", r"\1"),
-    (r"[{}$]", ""),
-    (r" +", " "),
-)
+FUNCTIONS = {
+    "softmax": lambda scores: scores.softmax(-1),
+    "cat": lambda *heads: torch.cat(heads, -1),
+    "sqrt": lambda size: size**0.5,
+    "dot": torch.dot,
+    "exp": torch.exp,
+    "tanh": torch.tanh,
+}
+NAME = re.compile(r"\b([A-Za-z]+)(_\w)?(\d?)\b")
+WORDS = {"softmax": r"\mathrm{softmax}", "score": r"\mathrm{score}", "sqrt": r"\sqrt", "cat": "cat", "dot": "dot"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +42,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Exercise:
-    """A task, what is given and every step to the answer, with formulas in LaTeX."""
+    """A task, what is given and every step to the answer; `symbols` stand in backticks in the task."""
 
     name: str
     title: str
@@ -50,35 +53,63 @@ class Exercise:
     def to_json(self) -> dict[str, Any]:
         """Return the exercise with plain-text formulas and unrounded numbers."""
         given, steps = [entry.to_json() for entry in self.given], [entry.to_json() for entry in self.steps]
-        return {"name": self.name, "title": self.title, "task": plain(self.task), "given": given, "steps": steps}
+        task = self.task.replace("`", "")
+        return {"name": self.name, "title": self.title, "task": task, "given": given, "steps": steps}
 
 
-def step(symbol: str, value: Tensor, formula: str = "") -> Step:
-    """State what a symbol is, and why if it is not given."""
-    return Step(symbol, formula, value.tolist())
+def work_out(name: str, title: str, task: str, given: dict[str, Tensor], formulas: Iterable[str]) -> Exercise:
+    """Evaluate formulas such as ``a = softmax(z)`` one after the other; each may use what stands before it."""
+    known: dict[str, Any] = FUNCTIONS | given
+    steps = []
+    for line in formulas:
+        symbol, _, formula = line.partition(" = ")
+        known[symbol] = eval(formula, {"__builtins__": {}}, known)
+        steps.append(Step(symbol, formula, known[symbol].tolist()))
+    return Exercise(name, title, task, tuple(Step(n, "", value.tolist()) for n, value in given.items()), tuple(steps))
 
 
 def render(exercise: Exercise, form: Format, *, with_solution: bool = True) -> str:
     """Write an exercise out; the parts are separated by empty lines."""
     steps = [*exercise.given, *(exercise.steps if with_solution else ())]
     if form == "text":
-        body = [_text(entry) for entry in steps]
-        return "\n\n".join([f"{exercise.title}\n{'-' * len(exercise.title)}\n{plain(exercise.task)}", *body])
+        task = exercise.task.replace("`", "")
+        return "\n\n".join([f"{exercise.title}\n{'-' * len(exercise.title)}\n{task}", *map(_text, steps)])
     heading = f"## {exercise.title}" if form == "markdown" else f"\\subsection*{{{exercise.title}}}"
-    dollars = ("$$", "$$") if form == "markdown" else (r"\[", r"\]")
-    body = [f"{dollars[0]} {_latex(entry)} {dollars[1]}" for entry in steps]
-    return "\n\n".join([heading, exercise.task, *body])
+    task = re.sub("`(.*?)`", lambda found: f"${latex(found[1])}$", exercise.task)
+    start, end = ("$$", "$$") if form == "markdown" else (r"\[", r"\]")
+    return "\n\n".join([heading, task, *(f"{start} {_latex(entry)} {end}" for entry in steps)])
 
 
 def plain(formula: str) -> str:
-    r"""Turn a formula of this module into text.
+    """Turn a formula into text.
 
-    >>> plain(r"\\mathrm{softmax}(\\mathbf{Q}\\,\\mathbf{K}^\\top / \\sqrt{2})")
-    "softmax(Q K' / sqrt(2))"
+    >>> plain("softmax(Q1 @ K1.T / sqrt(2))"), plain("cat(Z1, Z2) @ W_O")
+    ("softmax(Q^1 K^1' / sqrt(2))", '[Z^1, Z^2] W_O')
     """
-    for pattern, replacement in _PLAIN:
-        formula = re.sub(pattern, replacement, formula)
-    return formula.strip()
+    formula = NAME.sub(lambda found: found[1] + (found[2] or "") + (f"^{found[3]}" if found[3] else ""), formula)
+    formula = re.sub(r"dot\((.*?), (.*?)\)", r"\1 . \2", formula)
+    return re.sub(r"cat\((.*?)\)", r"[\1]", formula.replace(" @ ", " ").replace(".T", "'"))
+
+
+def latex(formula: str) -> str:
+    r"""Turn a formula into LaTeX.
+
+    >>> print(latex("softmax(Q1 @ K1.T / sqrt(2))"))
+    \mathrm{softmax}(\mathbf{Q}^{(1)}\,{\mathbf{K}^{(1)}}^\top / \sqrt{2})
+    """
+
+    def name(found: re.Match[str]) -> str:
+        base, index, head = found.groups()
+        symbol = WORDS.get(base) or (rf"\mathbf{{{base}}}" if len(base) == 1 else f"\\{base}")
+        return symbol + (index or "") + (f"^{{({head})}}" if head else "")
+
+    if " " in formula and not re.search(r"[@(+]", formula):
+        return rf"\mathrm{{{formula}}}"
+    formula = re.sub(r"(\w+)\.T", r"{\1}'", formula)
+    formula = NAME.sub(name, formula).replace(" @ ", r"\,").replace("'", r"^\top")
+    formula = re.sub(r"dot\((.*?), (.*?)\)", r"\1 \\cdot \2", formula)
+    formula = re.sub(r"\\sqrt\((.*?)\)", r"\\sqrt{\1}", formula)
+    return re.sub(r"cat\((.*)\)(?=\\,)", lambda found: "[" + found[1].replace(", ", r",\;") + "]", formula)
 
 
 def number(value: float) -> str:
@@ -87,46 +118,33 @@ def number(value: float) -> str:
     >>> number(-2.25), number(0.465368826), number(9.06143069e-09)
     ('-2.25', '0.46536883', '9.06143069e-09')
     """
-    if value == 0:
-        return "0"
-    if abs(value) < 1e-3:
+    if 0 < abs(value) < 1e-3:
         return f"{value:.8e}"
-    return f"{value:.8f}".rstrip("0").rstrip(".")
+    return f"{value + 0.0:.8f}".rstrip("0").rstrip(".")
 
 
 def _rows(value: Value) -> Sequence[Sequence[float]]:
-    if isinstance(value, float | int):
+    if not isinstance(value, list):
         return [[value]]
     return [row if isinstance(row, list) else [row] for row in value]
 
 
-def _is_vector(value: Value) -> bool:
-    return isinstance(value, list) and not isinstance(value[0], list)
-
-
 def _text(entry: Step) -> str:
     head = plain(entry.symbol) + (f" = {plain(entry.formula)}" if entry.formula else "")
-    if _is_vector(entry.value):
-        return f"{head} = [{'  '.join(number(x) for (x,) in _rows(entry.value))}]"
+    cells = [[number(x) for x in row] for row in _rows(entry.value)]
     if not isinstance(entry.value, list):
-        return f"{head} = {number(entry.value)}"
-    return "\n".join([f"{head} =", *(f"    [ {line} ]" for line in _aligned(entry.value))])
-
-
-def _aligned(value: Value) -> Iterable[str]:
-    cells = [[number(x) for x in row] for row in _rows(value)]
+        return f"{head} = {cells[0][0]}"
+    if not isinstance(entry.value[0], list):
+        return f"{head} = [{'  '.join(cell for (cell,) in cells)}]"
     width = max(len(cell) for row in cells for cell in row)
-    return ("  ".join(cell.rjust(width) for cell in row) for row in cells)
+    lines = ("  ".join(cell.rjust(width) for cell in row) for row in cells)
+    return "\n".join([f"{head} =", *(f"    [ {line} ]" for line in lines)])
 
 
 def _latex(entry: Step) -> str:
-    head = " = ".join(part for part in (entry.symbol, entry.formula) if part)
+    head = " = ".join(latex(part) for part in (entry.symbol, entry.formula) if part)
+    cells = [[re.sub(r"e-0*(\d+)", r" \\times 10^{-\1}", number(x)) for x in row] for row in _rows(entry.value)]
     if not isinstance(entry.value, list):
-        return f"{head} = {_latex_number(entry.value)}"
-    rows = r" \\ ".join(" & ".join(_latex_number(x) for x in row) for row in _rows(entry.value))
+        return f"{head} = {cells[0][0]}"
+    rows = r" \\ ".join(" & ".join(row) for row in cells)
     return f"{head} = \\begin{{bmatrix}} {rows} \\end{{bmatrix}}"
-
-
-def _latex_number(value: float) -> str:
-    mantissa, _, exponent = number(value).partition("e")
-    return rf"{mantissa} \times 10^{{{int(exponent)}}}" if exponent else mantissa

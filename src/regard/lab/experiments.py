@@ -27,11 +27,14 @@ class Settings(Noise):
 
     def __post_init__(self) -> None:
         """Refuse what has no closed form."""
+        most = 2 * 10**7 // max(self.m, 1)
         problems = {
+            "d": (self.d, 3 <= self.d <= 2048, "3 to 2048"),
             "m": (self.m, 3 <= self.m <= self.d, f"3 to d = {self.d}: orthogonal keys need as many dimensions"),
             "c": (self.c, 0 < self.c <= 1000, "a number > 0, at most 1000"),
             "beta": (self.beta, 0 < self.beta <= 100, "a variance > 0, at most 100"),
-            "resamplings": (self.resamplings, self.resamplings >= 100, "an integer >= 100"),
+            "resamplings": (self.resamplings, 100 <= self.resamplings <= most, f"100 to {most} with m = {self.m}"),
+            "seed": (self.seed, 0 <= self.seed < 2**63, "an integer from 0 to 2^63 - 1"),
         }
         for name, (got, is_good, wanted) in problems.items():
             if not is_good:
@@ -70,68 +73,41 @@ class Experiment:
         return {"name": self.name, "settings": asdict(self.settings), "rows": rows, "shows": list(self.sentences)}
 
 
-def copy_error(*, m: int, d: int, c: float) -> float:
-    """Return the weight that misses ``v_j`` for ``q = c k_j`` and orthonormal keys."""
-    return (m - 1) / (math.exp(c / math.sqrt(d)) + m - 1)
+def missed(*, asked: int, m: int, d: int, c: float) -> float:
+    """Return the weight off the target for a query that is c times the sum of the ``asked`` keys, all orthonormal."""
+    return (m - asked) / (asked * math.exp(c / math.sqrt(d)) + m - asked)
 
 
-def copy_scale(*, m: int, d: int, error: float) -> float:
-    """Return the ``c`` at which `copy_error` is ``error``."""
-    return math.sqrt(d) * math.log((m - 1) * (1 - error) / error)
-
-
-def average_error(*, m: int, d: int, c: float) -> float:
-    """Return the weight that misses ``v_a`` and ``v_b`` for ``q = c (k_a + k_b)`` and orthonormal keys."""
-    return (m - 2) / (2 * math.exp(c / math.sqrt(d)) + m - 2)
-
-
-def average_scale(*, m: int, d: int, error: float) -> float:
-    """Return the ``c`` at which `average_error` is ``error``."""
-    return math.sqrt(d) * math.log((m - 2) * (1 - error) / (2 * error))
+def scale_for(*, asked: int, m: int, d: int, error: float) -> float:
+    """Return the ``c`` at which `missed` is ``error``."""
+    return math.sqrt(d) * math.log((m - asked) * (1 - error) / (asked * error))
 
 
 def copy(settings: Settings) -> Experiment:
     """Point the query along one key: the output becomes that key's value."""
-    measure = partial(_measure, keys_asked=1, seed=settings.seed)
-    m, d, c = settings.m, settings.d, settings.c
-    needed = copy_scale(m=m, d=d, error=0.01)
-    rows = (
-        Row(f"weight that misses v_j at c = {c:g}", measure(m=m, d=d, c=c), copy_error(m=m, d=d, c=c)),
-        Row(f"weight that misses v_j at c = {needed:.4f}", measure(m=m, d=d, c=needed), 0.01),
-        Row("c for 1 %, found by bisection", _bisect(partial(measure, m=m, d=d), 0.01), needed),
-    )
+    rows, needed = _aim(settings, asked=1, target="v_j")
     sentences = (
-        f"A query along k_j copies v_j once its score stands clear of the rest: at c = {c:g} with m = {m} keys of size "
-        f"d = {d}, {rows[0].measured:.2%} of the weight still goes elsewhere.",
+        f"A query along k_j copies v_j once its score stands clear of the rest: at c = {settings.c:g} with "
+        f"m = {settings.m} keys of size d = {settings.d}, {rows[0].measured:.2%} of the weight still goes elsewhere.",
         "The error falls exponentially in c / sqrt(d), so an error of 1 % needs "
         f"c = sqrt(d) ln(99 (m - 1)) = {needed:.2f}.",
         "Ten times as many keys cost only sqrt(d) ln 10 more; four times the size d doubles the c that is needed, "
         "which is what the factor 1 / sqrt(d) does.",
     )
-    draw = partial(figures.copy, settings, measure, copy_error, copy_scale)
-    return Experiment("copy", settings, rows, sentences, draw)
+    return Experiment("copy", settings, rows, sentences, partial(figures.copy, settings, _measure, missed, scale_for))
 
 
 def average(settings: Settings) -> Experiment:
     """Point the query between two keys: the output becomes the mean of their values."""
-    measure = partial(_measure, keys_asked=2, seed=settings.seed)
-    m, d, c = settings.m, settings.d, settings.c
-    unit, needed = 1 / math.sqrt(2), average_scale(m=m, d=d, error=0.01)
-    rows = (
-        Row(f"weight that misses v_a and v_b at c = {c:g}", measure(m=m, d=d, c=c), average_error(m=m, d=d, c=c)),
-        Row(
-            "the same for a query of length 1 (c = 0.7071)", measure(m=m, d=d, c=unit), average_error(m=m, d=d, c=unit)
-        ),
-        Row("c for 1 %, found by bisection", _bisect(partial(measure, m=m, d=d), 0.01), needed),
-    )
+    rows, needed = _aim(settings, asked=2, target="v_a and v_b")
     sentences = (
-        f"A query between two orthonormal keys reads the mean of their values: at c = {c:g}, "
+        f"A query between two orthonormal keys reads the mean of their values: at c = {settings.c:g}, "
         f"{1 - rows[0].measured:.2%} of the weight is shared by v_a and v_b, exactly half each.",
         f"Without the factor c the query (k_a + k_b) / |k_a + k_b| leaves {rows[1].measured:.1%} of the weight on the "
-        f"other {m - 2} values: far from an average of two.",
+        f"other {settings.m - 2} values: far from an average of two.",
         f"An error of 1 % needs c = sqrt(d) ln(99 (m - 2) / 2) = {needed:.2f}; the limit is approached, never reached.",
     )
-    return Experiment("average", settings, rows, sentences, partial(figures.average, settings, measure, average_error))
+    return Experiment("average", settings, rows, sentences, partial(figures.average, settings, _measure, missed))
 
 
 def noisy(settings: Settings) -> Experiment:
@@ -179,7 +155,23 @@ def heads(settings: Settings) -> Experiment:
 EXPERIMENTS: dict[str, Callable[[Settings], Experiment]] = {run.__name__: run for run in (copy, average, noisy, heads)}
 
 
-def _measure(*, keys_asked: int, m: int, d: int, c: float, seed: int) -> float:
+def _aim(settings: Settings, *, asked: int, target: str) -> tuple[tuple[Row, ...], float]:
+    """Return rows for a query along the sum of some keys, and the c that an error of 1 % needs."""
+    sizes = {"asked": asked, "m": settings.m, "d": settings.d}
+    unit, needed = 1 / math.sqrt(asked), scale_for(**sizes, error=0.01)
+    low, high = 0.0, 1e4
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _measure(settings.seed, **sizes, c=middle) > 0.01 else (low, middle)
+    labels = (
+        (settings.c, f"weight that misses {target} at c = {settings.c:g}"),
+        (unit, f"the same for a query of length 1 (c = {unit:.4g})"),
+    )
+    rows = [Row(what, _measure(settings.seed, **sizes, c=c), missed(**sizes, c=c)) for c, what in labels]
+    return (*rows, Row("c for 1 %, found by bisection", high, needed)), needed
+
+
+def _measure(seed: int, *, asked: int, m: int, d: int, c: float) -> float:
     """Run the attention on random orthonormal keys; return how far the output is from the mean of the values asked for.
 
     The distance is relative to where uniform attention over the other values would have ended, so it is the weight off
@@ -188,17 +180,9 @@ def _measure(*, keys_asked: int, m: int, d: int, c: float, seed: int) -> float:
     generator = torch.Generator().manual_seed(seed)
     keys = torch.linalg.qr(torch.randn(d, m, generator=generator, dtype=torch.float64))[0].mT
     values = torch.randn(m, d, generator=generator, dtype=torch.float64)
-    output, _ = attend(c * keys[:keys_asked].sum(0), keys, values)
-    target, others = values[:keys_asked].mean(0), values[keys_asked:].mean(0)
+    output, _ = attend(c * keys[:asked].sum(0), keys, values)
+    target, others = values[:asked].mean(0), values[asked:].mean(0)
     return float((output - target).norm() / (others - target).norm())
-
-
-def _bisect(error_at: Callable[..., float], wanted: float) -> float:
-    low, high = 0.0, 1e4
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if error_at(c=middle) > wanted else (low, middle)
-    return high
 
 
 def _rows(what: str, sample: Any, exact: Moments) -> list[Row]:

@@ -14,43 +14,37 @@ from regard.lab.noise import Noise
 BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#666666"
 BY_KEYS, BY_SIZE = (BLUE, ORANGE, GREEN), ("#E69F00", "#CC79A7", "#882255")
 SIZE = 13
+Measure = Callable[..., float]
+Spreads = Mapping[float, Mapping[str, tuple[float, float]]]
+"""By beta or c, and by construction: closed form, measured."""
 
 
-def copy(
-    setting: Noise, measure: Callable[..., float], error: Callable[..., float], scale: Callable[..., float]
-) -> Figure:
+def copy(setting: Noise, measure: Measure, error: Measure, scale: Measure) -> Figure:
     """Draw the error of copying by c for several m, and the c that 1 % needs by m for several d."""
     figure, (left, right) = _panels(2, "Copying: a query along one key, q = c k$_j$")
-    _errors_by_scale(left, setting, measure, error, label="weight that misses v$_j$")
-    left.set_title(f"error by c (d = {setting.d})", fontsize=SIZE)
+    _errors_by_scale(left, setting, measure, error, asked=1, label="weight that misses v$_j$")
     for colour, d in zip(BY_SIZE, (setting.d, 4 * setting.d, 16 * setting.d), strict=True):
         sizes = np.unique(np.geomspace(2, d, 40).round()).astype(int)
-        right.plot(sizes, [scale(m=m, d=d, error=0.01) for m in sizes], color=colour, lw=2.5)
-        right.annotate(
-            f"d = {d}", (d, scale(m=d, d=d, error=0.01)), (6, 0), textcoords="offset points", **_label(colour)
-        )
-    right.set(
-        xscale="log",
-        xlabel="number of keys m (at most d)",
-        ylabel="c for an error of 1 %",
-        xlim=(1.8, 16 * setting.d * 4.5),
-    )
+        needed = [scale(asked=1, m=m, d=d, error=0.01) for m in sizes]
+        right.plot(sizes, needed, color=colour, lw=2.5)
+        right.annotate(f"d = {d}", (d, needed[-1]), (6, 0), textcoords="offset points", **_label(colour))
+    right.set(xscale="log", xlim=(1.8, 16 * setting.d * 4.5))
+    right.set(xlabel="number of keys m (at most d)", ylabel="c for an error of 1 %")
     right.set_title("how large c must be", fontsize=SIZE)
     return figure
 
 
-def average(setting: Noise, measure: Callable[..., float], error: Callable[..., float]) -> Figure:
+def average(setting: Noise, measure: Measure, error: Measure) -> Figure:
     """Draw the error of averaging by c for several m, and the weights with and without a large c."""
     figure, (left, right) = _panels(2, "Average of two: a query between two keys, q = c (k$_a$ + k$_b$)")
-    _errors_by_scale(left, setting, measure, error, label="weight that misses v$_a$ and v$_b$")
+    _errors_by_scale(left, setting, measure, error, asked=2, label="weight that misses v$_a$ and v$_b$")
     unit = 1 / math.sqrt(2)
     left.axvline(unit, color=GREY, ls=":", lw=2)
     left.annotate("length 1,\nno factor c", (unit, 3e-5), (8, 0), textcoords="offset points", **_label(GREY))
-    left.set_title(f"error by c (d = {setting.d})", fontsize=SIZE)
     names = ["a", "b", *(str(i) for i in range(3, setting.m + 1))]
     places = np.arange(setting.m)
     for shift, c, colour, text in ((-0.2, unit, GREY, "length 1"), (0.2, setting.c, BLUE, f"c = {setting.c:g}")):
-        missed = error(m=setting.m, d=setting.d, c=c)
+        missed = error(asked=2, m=setting.m, d=setting.d, c=c)
         weights = [(1 - missed) / 2] * 2 + [missed / (setting.m - 2)] * (setting.m - 2)
         right.bar(places + shift, weights, 0.4, color=colour, label=f"{text}: {missed:.1%} elsewhere")
     right.axhline(0.5, color=GREY, ls=":", lw=2)
@@ -60,13 +54,7 @@ def average(setting: Noise, measure: Callable[..., float], error: Callable[..., 
     return figure
 
 
-def noise(
-    setting: Noise,
-    draws: Mapping[str, Any],
-    *,
-    by_beta: Mapping[float, Mapping[str, tuple[float, float]]],
-    by_scale: Mapping[float, Mapping[str, tuple[float, float]]],
-) -> Figure:
+def noise(setting: Noise, draws: Mapping[str, Any], *, by_beta: Spreads, by_scale: Spreads) -> Figure:
     """Draw the weight of ``v_a`` over resamplings, one query against two heads, and its spread by beta and by c."""
     sizes = f"(m = {setting.m}, d = {setting.d})"
     title = f"Keys of random length $\\lambda$ ~ N(1, $\\beta$): one query swings, two heads hold {sizes}"
@@ -93,7 +81,7 @@ def noise(
     return figure
 
 
-def _spreads(axes: Axes, by_x: Mapping[float, Mapping[str, tuple[float, float]]]) -> None:
+def _spreads(axes: Axes, by_x: Spreads) -> None:
     styles = {
         "one noisy": (ORANGE, "--", "one query, c (k$_a$ + k$_b$)"),
         "one clean": (ORANGE, "-", "one query, c ($\\mu_a$ + $\\mu_b$)"),
@@ -107,18 +95,18 @@ def _spreads(axes: Axes, by_x: Mapping[float, Mapping[str, tuple[float, float]]]
     axes.set(xscale="log", ylim=(0, 0.75), yticks=[0, 0.1, 0.2, 0.3, 0.4, 0.5])
 
 
-def _errors_by_scale(
-    axes: Axes, setting: Noise, measure: Callable[..., float], error: Callable[..., float], *, label: str
-) -> None:
+def _errors_by_scale(axes: Axes, setting: Noise, measure: Measure, error: Measure, *, asked: int, label: str) -> None:
     root = math.sqrt(setting.d)
     smooth, points = np.linspace(0, 12 * root, 200), np.linspace(0, 12 * root, 13)
     for colour, m in zip(BY_KEYS, dict.fromkeys((3, setting.m, setting.d)), strict=False):
-        axes.plot(smooth, [error(m=m, d=setting.d, c=c) for c in smooth], color=colour, lw=2.5, label=f"m = {m}")
-        axes.plot(points, [measure(m=m, d=setting.d, c=c) for c in points], "o", color=colour, ms=6)
+        sizes = {"asked": asked, "m": m, "d": setting.d}
+        axes.plot(smooth, [error(**sizes, c=c) for c in smooth], color=colour, lw=2.5, label=f"m = {m}")
+        axes.plot(points, [measure(1, **sizes, c=c) for c in points], "o", color=colour, ms=6)
     axes.axhline(0.01, color=GREY, ls=":", lw=2)
     axes.annotate("1 %", (root, 0.01), (4, -16), textcoords="offset points", **_label(GREY))
     axes.set(yscale="log", xlabel="scale c of the query", ylabel=label, ylim=(1e-5, 2))
     axes.legend(frameon=False, fontsize=SIZE, title="lines: closed form\ndots: measured", title_fontsize=SIZE - 2)
+    axes.set_title(f"error by c (d = {setting.d})", fontsize=SIZE)
 
 
 def _panels(count: int, title: str) -> tuple[Figure, Any]:

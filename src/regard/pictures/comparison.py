@@ -11,6 +11,7 @@ from regard.metrics.base import Metric
 from regard.parts import METRICS
 from regard.pictures.curves import Seed, draw_curves
 from regard.run import Run
+from regard.search.strategy import Strategy
 
 LOSSES = {"train_nats_per_token": "training loss (nats per token)", "validation_nats_per_token": "validation loss"}
 
@@ -77,9 +78,11 @@ def _by_beam(run: Run, split: str, metric: str) -> dict[int, float]:
     """Return beam width -> score."""
     scores = {}
     for evaluation in run.evaluations().values():
-        search = re.fullmatch(r"greedy|beam(\d+)-power1", evaluation["search"])
-        if search and evaluation["split"] == split and metric in evaluation["scores"]:
-            scores[int(search[1] or 1)] = evaluation["scores"][metric]["value"]
+        beam = re.match(r"beam(\d+)", evaluation["search"])
+        width = int(beam[1]) if beam else 1
+        is_usual = evaluation["search"] == str(Strategy(width))
+        if is_usual and evaluation["split"] == split and metric in evaluation["scores"]:
+            scores[width] = evaluation["scores"][metric]["value"]
     return scores
 
 

@@ -16,6 +16,7 @@ from matplotlib.backends.backend_agg import RendererAgg
 from matplotlib.font_manager import FontPath, FontProperties
 
 BASE = "DejaVu Sans"
+LONGEST = 32  # letters of a word
 _UNFIT = ("Last Resort", "STIX", "cm", "DejaVu Math")  # boxes, or symbols for formulas
 _REGIONS = (("HIRAGANA", "JP"), ("KATAKANA", "JP"), ("HANGUL", "KR"), ("CJK", "SC"))
 
@@ -31,6 +32,11 @@ class Typeface:
         """Return the text as it is to be drawn: nothing without a glyph, nothing invisible."""
         clean = "".join(_visible(char, self.missing) for char in unicodedata.normalize("NFC", text))
         return " ".join(clean.split()) or "␣"
+
+    def word(self, text: str) -> str:
+        """Return a word as it is to be drawn; of a very long one, which would dwarf the picture, the beginning."""
+        shown = self.show(text)
+        return shown if len(shown) <= LONGEST else shown[: LONGEST - 1] + "…"
 
     def properties(self, size: float) -> FontProperties:
         """Return the matplotlib font of the given size in points; the generic name serves readers of an SVG."""

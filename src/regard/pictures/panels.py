@@ -47,7 +47,7 @@ class Style:
 
     def width(self, text: str) -> float:
         """Return the width of a word in inches."""
-        return self.face.measure(self.face.show(text), self.points)[0]
+        return self.face.measure(self.face.word(text), self.points)[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +262,7 @@ def _rules(axes: Axes, rows: int, columns: int) -> None:
 
 
 def _words(axes: Axes, frame: Frame, style: Style) -> None:
-    show, font, panel = style.face.show, style.face.properties(style.points), frame.panel
+    show, font, panel = style.face.word, style.face.properties(style.points), frame.panel
     start, end = ("right", "left") if frame.is_mirrored else ("left", "right")
     slant = {"rotation": -45 if frame.is_mirrored else 45, "rotation_mode": "anchor", "ha": start}
     tilt: dict[str, Any] = {} if frame.is_flat else slant

@@ -16,7 +16,6 @@ from regard.search.tree import BEAM_FULL, KEPT, Expansion, Tree
 
 ROW, GAP, MARGIN, PAD = 0.44, 0.48, 0.15, 0.06  # inches
 WORD, SMALL, LARGE = 10.0, 7.5, 12.0  # points
-LONGEST = 24  # letters of a token
 START = -1
 KEY = "under a word: probability · log-probability of the path.  Thick orange: the winner.  Dashed grey: thrown away."
 
@@ -106,16 +105,12 @@ def _spots(columns: list[list[Node]], face: Typeface, *, top: float) -> dict[int
     spots: dict[int, _Spot] = {}
     x = MARGIN
     for column in columns:
-        texts = [(_short(face.show(node.text)) if node.step else "start", _detail(node, face)) for node in column]
+        texts = [(face.word(node.text) if node.step else "start", _detail(node, face)) for node in column]
         widths = [max(face.measure(word, WORD)[0], face.measure(detail, SMALL)[0]) for word, detail in texts]
         for row, (node, (word, detail)) in enumerate(zip(column, texts, strict=True)):
             spots[node.id] = _Spot(node, word, detail, x, top + ROW * (row + 0.5), widths[row], x + max(widths))
         x += max(widths) + GAP
     return spots
-
-
-def _short(word: str) -> str:
-    return word if len(word) <= LONGEST else word[: LONGEST - 1] + "…"
 
 
 def _detail(node: Node, face: Typeface) -> str:

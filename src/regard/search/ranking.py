@@ -36,7 +36,8 @@ class Plain:
 class Power:
     """log P / length^alpha; with alpha = 1 the mean log-probability of a token."""
 
-    alpha: float = 1.0
+    alpha: float = 0.7
+    """Between 0, which favours short sentences, and 1, which favours long ones; docs/log.md has what was measured."""
 
     def __post_init__(self) -> None:
         _check_strength("alpha", self.alpha)

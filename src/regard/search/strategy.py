@@ -53,7 +53,7 @@ class Strategy:
             gigabytes = 4 * rows * row / 2**30
             raise RegardError(
                 f"search: width {rows}, up to {longest} tokens from {source}, needs about {gigabytes:.0f} GB of memory "
-                f"for a sentence, want at most {4 * MOST_CELLS // 2**30}. Lower the width or the greatest length."
+                f"for a sentence, want at most {4 * MOST_CELLS // 2**30}. Shorten it, or lower the width or length."
             )
         return max(1, USUAL_CELLS // (rows * row))
 
@@ -113,7 +113,7 @@ def strategy_of(
     *,
     width: int,
     n_best: int = 1,
-    length_penalty: float = 1.0,
+    length_penalty: float | None = None,
     gnmt: bool = False,
     coverage: float = 0.0,
     max_length: Length | None = None,
@@ -124,12 +124,13 @@ def strategy_of(
     seed: int = 1,
 ) -> Strategy:
     """Build a strategy from what users are asked for, on the command line and by the service."""
-    kind = Gnmt(length_penalty) if gnmt else Power(length_penalty) if length_penalty else Plain()
+    kind = Gnmt if gnmt else Power
+    normalisation = kind() if length_penalty is None else kind(length_penalty) if length_penalty else Plain()
     constraints: tuple[Constraint, ...] = (NoUnknown(),) if unknown == "forbid" else ()
     if no_repeat is not None:
         constraints += (NoRepeat(no_repeat),)
     rules = Rules(max_length or RULES.longest, min_length or RULES.shortest, constraints)
-    ranking = Ranking(kind, coverage)
+    ranking = Ranking(normalisation, coverage)
     return Strategy(width=width, n_best=n_best, rules=rules, ranking=ranking, sampling=sampling, seed=seed)
 
 

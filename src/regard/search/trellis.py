@@ -56,21 +56,33 @@ class Pool:
         self.length = torch.cat((self.length, torch.full_like(places, length)), dim=1).gather(1, index)
 
 
+STEPS = 64
+"""Steps for which there is room at first."""
+
+
 class Trellis:
-    """All steps of a search. Attention is stored once per row of the model and never moved."""
+    """All steps of a search. Attention is stored once per row of the model, in one place.
+
+    Thousands of small tensors that stay, among large ones that go, would leave holes all over the memory: a sentence of
+    1,000 tokens took 7 GB.
+    """
 
     def __init__(self) -> None:
         self._choices: list[Choice] = []
         self._rows: list[Tensor] = []
-        self._weights: list[Tensor] = []
+        self._weights = torch.empty(0)
         self._stored = 0
 
     def add(self, choice: Choice, row: Int[Tensor, "B W"], weights: Float[Tensor, "R N S"]) -> None:
         """Append a step: ``row`` is the row of the model that each choice came from."""
         self._choices.append(choice)
         self._rows.append(row + self._stored)
-        self._weights.append(weights)
-        self._stored += weights.shape[0]
+        before, self._stored = self._stored, self._stored + len(weights)
+        if self._stored > len(self._weights):
+            room = weights.new_empty((max(STEPS * len(weights), 2 * self._stored), *weights.shape[1:]))
+            room[:before] = self._weights[:before].view(before, *weights.shape[1:])
+            self._weights = room
+        self._weights[before : self._stored] = weights
 
     def hypotheses(self, pool: Pool, is_token: Bool[Tensor, "B S"]) -> list[list[Hypothesis]]:
         """Follow the pointers back from every ended hypothesis, and group them by sentence."""
@@ -82,7 +94,7 @@ class Trellis:
                 "Use an earlier checkpoint, or train with a lower learning rate."
             )
         tokens, log_probs, rows = (x.cpu() for x in self._trace(pool.place.flatten(), pool.length.flatten()))
-        weights, is_token = torch.cat(self._weights).cpu(), is_token.cpu()
+        weights, is_token = self._weights[: self._stored].cpu(), is_token.cpu()
         ended = zip(*(x.flatten().tolist() for x in (pool.score, pool.total, pool.length)), strict=True)
         found: list[list[Hypothesis]] = [[] for _ in is_token]
         for i, (score, total, length) in enumerate(ended):

@@ -71,7 +71,7 @@ class Question(Frozen):
     """Name of a model; the first one where none is named."""
     beam: int = Field(5, ge=1, le=WIDEST)
     n_best: int = Field(1, ge=1, le=WIDEST)
-    length_penalty: float = Field(1.0, ge=0, le=10)
+    length_penalty: float | None = Field(None, ge=0, le=10)
     gnmt: bool = False
     coverage: float = Field(0.0, ge=0, le=10)
     max_length: SomeLength | None = None

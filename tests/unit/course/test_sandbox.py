@@ -16,6 +16,7 @@ from regard.course.sandbox import Limits, Sandbox, Stopped
 SUBMISSIONS = Path(__file__).parents[2] / "submissions"
 HOSTILE = {
     "allocates_100_gb": "exception",
+    "closes_every_pipe": "died",
     "endless_loop": "timeout",
     "forks": "exception",
     "os_exit": "died",
@@ -91,7 +92,7 @@ def test_the_kernel_refuses_what_python_cannot(tmp_path: Path, monkeypatch: pyte
         assert sandbox.ask({"op": "load", "source": source, "name": "raw.py"})["ok"]["note"] is None
         with pytest.raises(Stopped, match=r"^exit code 3$"):
             sandbox.ask({"op": "load", "source": "import os\nos._exit(3)", "name": "gone.py"})
-    folder, *rest = sandbox.output.splitlines()
+    folder, *rest = sandbox.printed.splitlines()
     assert rest == ["[-1, -1, -1]", "[-1, -1]", "-1 -1", "-1", "True", "False"]
     assert victim.read_text() == "precious"
     assert not Path(folder).exists()
@@ -123,6 +124,12 @@ def test_command_with_nothing_there(tmp_path: Path) -> None:
         result = CliRunner().invoke(command, [place])
         assert result.exit_code == 2
         assert f"'{place}' {what}. Want a Python file, FILE.py:Class, a notebook, or a folder." in result.stderr
+
+
+def test_command_prints_one_form() -> None:
+    result = CliRunner().invoke(command, ["x.py", "--json", "--csv"])
+    assert result.exit_code == 2
+    assert "--json and --csv: choose one." in result.stderr
 
 
 def test_a_file_that_cannot_be_read_does_not_stop_the_others(tmp_path: Path) -> None:

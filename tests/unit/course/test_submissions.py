@@ -24,9 +24,12 @@ MISTAKES = {
     "additive_softmax_single": "softmax-single",
     "batch_first": "batch-first",
     "cached_keys": "state",
+    "class_cache": "state",
     "coverage": "state",
     "data_keys": "not-differentiable",
     "detached_weights": "not-differentiable",
+    "dot_no_context": "output-wrong",
+    "dot_no_state": "output-wrong",
     "dot_no_tanh": "output-wrong",
     "dot_scaled": "scale-unwanted",
     "dot_target_softmax": "softmax-queries",
@@ -34,13 +37,18 @@ MISTAKES = {
     "double_softmax": "double-softmax",
     "dropout_always": "random",
     "exception": "exception",
+    "global_cache": "state",
+    "gumbel": "random",
     "half_projection": "half-projection",
     "hardcoded_batch": "hardcoded-batch",
     "hardcoded_device": "hardcoded-device",
+    "hardcoded_mps": "hardcoded-device",
     "in_place": "in-place",
     "kept_axis": "kept-axis",
     "layers_in_forward": "random",
     "leak": "leak",
+    "leak_centred": "leak",
+    "leak_first_sentence": "leak",
     "leak_mean": "leak",
     "leak_value": "leak",
     "log_softmax": "log-softmax",
@@ -59,11 +67,13 @@ MISTAKES = {
     "other_key_size": "projection-size",
     "overflow": "overflow",
     "query_ignored": "query-ignored",
+    "relu_normalised": "not-bilinear",
     "reshape_and_dict": "view",
     "return_order": "return-order",
     "scale_by_d": "scale-by-d",
     "scale_by_dec": "scale-wrong-size",
     "scale_by_enc": "scale-wrong-size",
+    "scale_by_length": "scale-by-length",
     "scale_inverted": "scale-inverted",
     "scale_missing": "scale-missing",
     "sigmoid": "not-a-distribution",
@@ -78,9 +88,14 @@ MISTAKES = {
     "tanh_projection": "not-bilinear",
     "transposed_value": "transposed",
     "transposed_weights": "transposed",
+    "unregistered_closure": "unregistered",
     "unregistered_list": "unregistered",
+    "unregistered_numpy": "unregistered",
+    "unregistered_partial": "unregistered",
     "unregistered_tensor": "unregistered",
+    "unregistered_underscore": "unregistered",
     "value_mean": "value-ignores-weights",
+    "value_mean_of_products": "value-scaled",
     "value_only": "not-a-pair",
     "values_projected": "values-projected",
     "values_projected_smaller": "values-projected",
@@ -122,9 +137,7 @@ def test_a_loop_is_right_but_its_cost_is_told() -> None:
 
 
 def test_sentences_that_meet_in_softmax_get_no_points_for_their_independence() -> None:
-    report = judged((SUBMISSIONS / "wrong" / "softmax_batch.py").read_text())
-    assert report.got("batch") == 0
-    assert [finding.code for finding in report.findings] == ["softmax-batch"]
+    assert judged((SUBMISSIONS / "wrong" / "softmax_batch.py").read_text()).got("batch") == 0
 
 
 def test_every_wrong_submission_has_a_name() -> None:
@@ -137,6 +150,12 @@ def test_mistakes_are_named(stem: str, code: str) -> None:
     assert report.findings[0].code == code
     assert report.total < report.full
     assert "{" not in "".join(finding.seen + finding.title for finding in report.findings)
+
+
+@pytest.mark.parametrize("stem", ["relu_normalised", "leak_centred", "softmax_batch", "global_cache"])
+def test_one_mistake_is_one_finding(stem: str) -> None:
+    report = judged((SUBMISSIONS / "wrong" / f"{stem}.py").read_text())
+    assert [finding.code for finding in report.findings] == [MISTAKES[stem]]
 
 
 def test_everything_that_can_be_said_is_well_formed() -> None:
@@ -182,6 +201,24 @@ def test_a_script_that_does_not_run_as_a_whole_is_judged_by_its_class() -> None:
         "The file as a whole stops with ModuleNotFoundError in line 1 (import nowhere_to_be_found); "
         "its definitions were judged alone."
     ]
+
+
+def test_a_class_judged_by_its_name_alone_may_be_another_assignment() -> None:
+    source = (SUBMISSIONS / "right" / "additive.py").read_text().replace("BahdanauAttention", "Attention")
+    report = judged(source)
+    assert report.findings[0].code == "not-bilinear"
+    assert report.remarks == ["It was judged as single_query by its name; if it is another assignment, say --as."]
+    assert judged(source, kind="additive").total == 20
+
+
+def test_globals_that_cannot_be_copied_are_no_mistake() -> None:
+    source = (SUBMISSIONS / "right" / "bmm.py").read_text()
+    assert (
+        judged(
+            source + "\n\nKEPT = [iter(()), (line for line in [])]\nimport threading\nLOCKS = {1: threading.Lock()}\n"
+        ).total
+        == 20
+    )
 
 
 def test_several_classes_need_a_name() -> None:

@@ -3,10 +3,11 @@ import re
 import pytest
 import torch
 
+from regard.attention.functional import multi_head_self_attention
 from regard.errors import RegardError
-from regard.lab.derivation import Exercise, number, plain, render
+from regard.lab.derivation import Exercise, latex, number, plain, render
 from regard.lab.errata import all_errata
-from regard.lab.exercises import all_exercises, new_exercise
+from regard.lab.exercises import HEADS, W_O, X, all_exercises, new_exercise
 
 PRINTED = {
     ("one query", "z"): [2.59807621, 0, 2.59807621, 0],
@@ -62,6 +63,13 @@ def test_loops_agree_with_matrices() -> None:
     assert by_name()["loops"].steps[-1].value < 1e-12  # type: ignore[operator]
 
 
+def test_formulas_agree_with_the_functions() -> None:
+    for name, heads in (("self-attention", HEADS[:1]), ("two heads", HEADS)):
+        found = torch.tensor(by_name()[name].steps[-1].value, dtype=torch.float64)
+        expected = multi_head_self_attention(X, heads, W_O if len(heads) == 2 else torch.eye(2, dtype=torch.float64))
+        torch.testing.assert_close(found, expected[0])
+
+
 def test_errata_have_the_right_values() -> None:
     errata = all_errata()
     assert len(errata) == 10
@@ -90,8 +98,12 @@ def test_derivations_are_well_formed(form: str) -> None:
     assert r"9.06143069 \times 10^{-9}" in render(by_name()["self-attention"], form)  # type: ignore[arg-type]
 
 
-def test_plain_formulas() -> None:
-    assert plain(r"\mathbf{Q}^{(1)}\,{\mathbf{K}^{(1)}}^\top / \sqrt{2}") == "Q^1 K^1' / sqrt(2)"
+def test_formulas() -> None:
+    formula = "Q1 @ K1.T / sqrt(2)"
+    assert plain(formula) == "Q^1 K^1' / sqrt(2)"
+    assert latex(formula) == r"\mathbf{Q}^{(1)}\,{\mathbf{K}^{(1)}}^\top / \sqrt{2}"
+    assert latex("cat(Z1, Z2) @ W_O") == r"[\mathbf{Z}^{(1)},\;\mathbf{Z}^{(2)}]\,\mathbf{W}_O"
+    assert latex("tanh(W_1 @ h)") == r"\tanh(\mathbf{W}_1\,\mathbf{h})"
     assert number(0.0) == "0"
     assert number(-0.0) == "0"
 

@@ -11,10 +11,8 @@ from regard.lab.experiments import (
     EXPERIMENTS,
     Experiment,
     Settings,
-    average_error,
-    average_scale,
-    copy_error,
-    copy_scale,
+    missed,
+    scale_for,
 )
 from regard.lab.noise import CLOSED_FORMS, Noise, resample, spread_ratio, spreads
 
@@ -63,13 +61,10 @@ def test_figures(results: dict[str, Experiment]) -> None:
 
 
 @settings(max_examples=25, deadline=None)
-@given(st.integers(3, 40), st.integers(0, 60), st.floats(1e-4, 0.3))
-def test_scales_invert_errors(m: int, more: int, error: float) -> None:
-    d = m + more
-    c = copy_scale(m=m, d=d, error=error)
-    assert copy_error(m=m, d=d, c=c) == pytest.approx(error)
-    c = average_scale(m=m, d=d, error=error)
-    assert average_error(m=m, d=d, c=c) == pytest.approx(error)
+@given(st.integers(1, 2), st.integers(3, 40), st.integers(0, 60), st.floats(1e-4, 0.3))
+def test_scales_invert_errors(asked: int, m: int, more: int, error: float) -> None:
+    c = scale_for(asked=asked, m=m, d=m + more, error=error)
+    assert missed(asked=asked, m=m, d=m + more, c=c) == pytest.approx(error)
 
 
 def test_clean_query_with_two_keys_is_a_logistic_normal() -> None:
@@ -111,7 +106,9 @@ def test_ratio_error_shrinks_with_the_root_of_the_draws() -> None:
         ({"c": 0.0}, "lab c: got 0, want a number > 0, at most 1000."),
         ({"c": float("inf")}, "lab c: got inf, want a number > 0, at most 1000."),
         ({"beta": -1.0}, "lab beta: got -1, want a variance > 0, at most 100."),
-        ({"resamplings": 5}, "lab resamplings: got 5, want an integer >= 100."),
+        ({"d": -4}, "lab d: got -4, want 3 to 2048."),
+        ({"resamplings": 5}, "lab resamplings: got 5, want 100 to 2500000 with m = 8."),
+        ({"seed": 2**64}, "lab seed: got 1.84467e+19, want an integer from 0 to 2^63 - 1."),
     ],
 )
 def test_settings_without_a_closed_form_are_refused(wrong: dict[str, float], message: str) -> None:

@@ -48,7 +48,10 @@ def test_new_exercise_keeps_its_solution_back() -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["copy", "--new"], 2, "--new and --solution go with 'regard lab exercises'."),
+        (["copy", "--new"], 2, "--new does not go with 'regard lab copy'."),
+        (["average", "--beta", "0.2"], 2, "--beta does not go with 'regard lab average'."),
+        (["exercises", "-m", "5"], 2, "-m does not go with 'regard lab exercises'."),
+        (["exercises", "--heads", "3"], 2, "--heads is for a new exercise: add --new."),
         (["cpoy"], 2, "'cpoy' is not one of"),
     ],
 )
@@ -61,3 +64,9 @@ def test_usage_errors(arguments: list[str], code: int, message: str) -> None:
 def test_size_that_is_none() -> None:
     result = CliRunner().invoke(lab, ["exercises", "--new", "--size", "4by3"])
     assert str(result.exception) == "--size: got '4by3', want positions x size, such as 4x3."
+
+
+def test_folder_that_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    result = CliRunner().invoke(lab, ["copy", "-o", str(tmp_path / "file" / "inside")])
+    assert str(result.exception) == (f"{tmp_path}/file/inside: Not a directory. -o wants a folder that can be written.")

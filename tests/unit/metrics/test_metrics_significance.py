@@ -114,6 +114,17 @@ def test_pairs_count():
     assert outcome.interval == pytest.approx((0.1, 0.1))
 
 
+def test_the_bootstrap_by_hand():
+    # gains of 0 and 1: two draws make a mean gain of 0, 1/2, 1 with chances 1/4, 1/2, 1/4; around the measured 1/2
+    # that is -1/2, 0, 1/2, so half of the draws are as far out as it
+    outcome = paired_bootstrap(
+        rows(np.zeros(2)), rows(np.array([0.0, 1.0])), aggregate=mean, generator=generator(), resamplings=20_000
+    )
+    assert outcome.delta == 0.5
+    assert outcome.p_value == pytest.approx(0.5, abs=0.01)
+    assert outcome.interval == (0.0, 1.0)
+
+
 def test_randomisation_tries_every_swap_by_hand():
     # gains of 1 on three sentences: |sum| is as large as 3 in 2 of 8 swaps
     outcome = approximate_randomisation(

@@ -243,3 +243,8 @@ def test_a_file_is_refused_in_one_line(tmp_path: Path) -> None:
     place = tmp_path / "none" / "a.png"
     assert str(caught.value) == f"{place}: cannot be written (No such file or directory); choose another place."
     assert not list(tmp_path.iterdir())
+
+
+def test_a_huge_word_does_not_dwarf_the_picture() -> None:
+    long, huge = (draw_attention(diagram(("w" * count, "b"), ("c",))).get_size_inches() for count in (32, 320))
+    assert huge == pytest.approx(long, rel=0.1)

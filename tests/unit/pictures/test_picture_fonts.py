@@ -89,3 +89,10 @@ def test_measures_are_inches() -> None:
     assert 0.3 < width < 0.7
     assert face.measure("Hund", 24)[0] == pytest.approx(2 * width, rel=0.05)
     assert 0.1 < height < 0.25
+
+
+def test_a_very_long_word_is_drawn_by_its_beginning() -> None:
+    face = typeface(["a"])
+    assert face.word("a" * 32) == "a" * 32
+    assert face.word("a" * 33) == "a" * 31 + "…"
+    assert face.show("a" * 33) == "a" * 33

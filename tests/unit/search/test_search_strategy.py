@@ -38,7 +38,7 @@ def test_a_source_too_long_for_memory_is_refused() -> None:
         room(Strategy(), source=1_000_000)
     assert str(caught.value) == (
         "search: width 1, up to 2000010 tokens from 1000000, needs about 14917 GB of memory for a sentence, want at "
-        "most 4. Lower the width or the greatest length."
+        "most 4. Shorten it, or lower the width or length."
     )
 
 

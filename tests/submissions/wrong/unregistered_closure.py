@@ -1,0 +1,17 @@
+import math
+
+import torch
+from torch import nn
+
+
+class SingleQueryScaledDotProductAttention(nn.Module):
+    def __init__(self, enc_hid_dim, dec_hid_dim, kq_dim=512):
+        super().__init__()
+        q, k = nn.Linear(dec_hid_dim, kq_dim), nn.Linear(2 * enc_hid_dim, kq_dim)
+        self.q, self.k = (lambda x: q(x)), (lambda x: k(x))  # noqa: PLW0108
+        self.d = kq_dim
+
+    def forward(self, hidden, encoder_outputs):
+        s = torch.einsum("bk,sbk->bs", self.q(hidden), self.k(encoder_outputs)) / math.sqrt(self.d)
+        a = s.softmax(1)
+        return torch.einsum("bs,sbm->bm", a, encoder_outputs), a

@@ -1,0 +1,18 @@
+import math
+
+import numpy as np
+import torch
+from torch import nn
+
+
+class SingleQueryScaledDotProductAttention(nn.Module):
+    def __init__(self, enc_hid_dim, dec_hid_dim, kq_dim=512):
+        super().__init__()
+        self.wq = np.random.randn(dec_hid_dim, kq_dim).astype("float32")  # noqa: NPY002
+        self.k = nn.Linear(2 * enc_hid_dim, kq_dim)
+        self.d = kq_dim
+
+    def forward(self, hidden, encoder_outputs):
+        s = torch.einsum("bk,sbk->bs", hidden @ torch.from_numpy(self.wq), self.k(encoder_outputs)) / math.sqrt(self.d)
+        a = s.softmax(1)
+        return torch.einsum("bs,sbm->bm", a, encoder_outputs), a
