@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 
 from browser.chromium import PROGRAM, Page, browser
+from regard.run import BOX, DEFAULT
 from serving import serving
-from tiny_runs import make_run
 
 pytestmark = [
     pytest.mark.slow,
@@ -122,7 +123,7 @@ def test_words_of_any_script_stay_words(page: Page, url: str) -> None:
 
 
 def test_two_models_stand_side_by_side_whatever_they_are_called(page: Page, tmp_path: Path) -> None:
-    runs = [make_run(tmp_path / name, "scenes", is_evaluated=False).path for name in (EVIL.replace("/", ""), "other")]
+    runs = [Path(copytree(BOX / DEFAULT, tmp_path / name)) for name in (EVIL, "other")]
     with serving(*runs) as url:
         visit(page, url)
         assert page.value("[...document.querySelectorAll('h2')].map(one => one.textContent)") == [EVIL, "other"]

@@ -73,7 +73,9 @@ class View {
     this.root.classList.add("waiting");
     try {
       const answer = await ask("show", {...this.question(), tokens: element("tokens").checked}, this.control.signal);
-      this.find(".problem").textContent = answer.has_attention ? "" : "This model has no attention: it has nothing to look at but the whole sentence.";
+      const isMute = sentence().trim() && !answer.translations[0].text;
+      this.find(".problem").textContent = isMute ? "The model produces no words for this sentence."
+        : answer.has_attention ? "" : "This model has no attention: it has nothing to look at but the whole sentence.";
       this.answer = answer;
       this.choose(0);
       await this.refreshTree();
