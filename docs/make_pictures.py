@@ -3,12 +3,10 @@
 Run `python docs/make_pictures.py` after a change to the diagrams. The Chinese one needs a font such as Noto Sans CJK.
 """
 
-from io import BytesIO
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from PIL import Image
 
 from regard.pictures.diagram import Diagram, draw_attention
 from regard.pictures.files import render
@@ -53,13 +51,14 @@ def looks(places: list[int], size: int, *, width: float) -> np.ndarray:
 
 
 def draw(diagram: Diagram, name: str, *, heads: Literal["mean", "all"] = "mean") -> None:
-    """Draw with few colours: the pages are loaded more often than they are made."""
-    picture = Image.open(BytesIO(render(draw_attention(diagram, heads=heads), "png"))).convert("RGB")
-    picture.quantize(96, dither=Image.Dither.NONE).save(FOLDER / f"{name}.png", optimize=True)
+    """Draw one diagram."""
+    (FOLDER / f"{name}.png").write_bytes(render(draw_attention(diagram, heads=heads), "png"))
 
 
 def main() -> None:
-    """Draw all of them."""
+    """Draw all of them, if the fonts are there."""
+    if note := typeface([text for text, _, _ in SCRIPTS.values()]).note:
+        raise SystemExit(note)
     source, target = LONG.split(), LONG_OUTPUT.split()
     places = np.linspace(0, len(source) - 1, len(target)).round().astype(int).tolist()
     draw(Diagram(source, target, looks(places, len(source), width=0.9)), "long")
@@ -70,8 +69,6 @@ def main() -> None:
         words, produced = text.split(), output.split()
         gold = frozenset((s, t) for t, s in enumerate(links))
         draw(Diagram(words, produced, looks(links, len(words), width=0.7), gold, output), name)
-        if note := typeface([text, output]).note:
-            raise SystemExit(note)
 
 
 if __name__ == "__main__":
