@@ -76,18 +76,19 @@ def test_translations_do_not_depend_on_the_batch(run: Path, tmp_path: Path) -> N
     for name, order in orders.items():
         (tmp_path / name).write_text("".join(f"{line}\n" for line in order))
     asked = [("given", 1), ("given", 7), ("given", 64), ("shuffled", 64)]
-    search = ["--beam", "5", "--max-length", "4"]
+    search = ["--beam", "5", "--n-best", "5", "--json", "--max-length", "4"]
     calls = [["translate", str(run), str(tmp_path / name), *search, "--batch", str(batch)] for name, batch in asked]
     # In a process of its own, without the checks of shapes: three times as fast.
     code = f"from regard.cli import main\nfor words in {calls!r}: main(words, standalone_mode=False)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    printed = done.stdout.splitlines()
-    assert len(printed) == 4000
-    first, *others = [
-        dict(zip(orders[name], printed[i * 1000 : (i + 1) * 1000], strict=True)) for i, (name, _) in enumerate(asked)
-    ]
-    assert len(set(first.values())) > 100
-    assert all(other == first for other in others)
+    told = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(told) == 4000
+    wanted = {one["source"]: one["translations"] for one in told[:1000]}
+    assert len({translations[0]["text"] for translations in wanted.values()}) > 100
+    for one in told[1000:]:
+        best = wanted[one["source"]]
+        assert [each["tokens"] for each in one["translations"]] == [each["tokens"] for each in best]
+        assert [each["score"] for each in one["translations"]] == pytest.approx([b["score"] for b in best], abs=1e-4)
 
 
 def test_translate_prints_what_it_is_asked_for(run: Path, tmp_path: Path) -> None:
