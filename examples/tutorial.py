@@ -164,8 +164,8 @@ from regard.training.events import EpochEnded  # noqa: E402
 from regard.training.session import Session  # noqa: E402
 
 SMALL = ["data.train=6000", "data.validation=300", "data.test=300", "model.embedding=96", "model.encoder_hidden=64"]
-SMALL += ["model.hidden=96", "model.attention_size=64", "model.readout=96", "model.dropout=0.1", "model.embedding_gain=1"]
-SMALL += ["train.batch=32", "train.epochs=6", "train.learning_rate=6e-3"]
+SMALL += ["model.hidden=96", "model.attention_size=64", "model.readout=96", "model.dropout=0.1"]
+SMALL += ["model.embedding_gain=1", "train.batch=32", "train.epochs=6", "train.learning_rate=6e-3"]
 runs = TEMPORARY / "runs"
 runs.mkdir()
 curves = {}
