@@ -23,6 +23,7 @@ SIZE, PAIRS, BATCH, RATE, WARMUP = 64, 6000, 32, 3e-3, 50
 SETTINGS = [
     *(f"model.{key}={SIZE}" for key in ("embedding", "encoder_hidden", "hidden", "attention_size", "readout")),
     *(f"data.{key}={count}" for key, count in (("train", PAIRS), ("validation", 200), ("test", 1))),
+    "model.attention=scaled_dot",
     "model.embedding_gain=1",
     "model.dropout=0",
     "train.precision=float32",
