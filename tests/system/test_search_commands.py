@@ -3,6 +3,7 @@
 import json
 import os
 import select
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -225,3 +226,16 @@ def test_memory_does_not_grow_with_the_file(runs: dict[str, str], tmp_path: Path
     sizes = [peak(runs["strings"], tmp_path / "lines.txt", lines) for lines in (few, many)]
     print(f"peak memory: {sizes[0] / 1024:.1f} MB for {few} lines, {sizes[1] / 1024:.1f} MB for {many}")
     assert sizes[1] < 1.1 * sizes[0]
+
+
+def test_scores_that_cannot_be_stored_are_printed_all_the_same(runs: dict[str, str], tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(runs["strings"], run)
+    shutil.rmtree(run / "evaluations")
+    (run / "evaluations").write_text("in the way")
+    result = call("evaluate", str(run))
+    assert result.exit_code == 0
+    assert result.stdout.startswith("metric")
+    told = f"{run / 'evaluations' / 'test-greedy.json'}: cannot be written ("
+    assert result.stderr.startswith(told)
+    assert result.stderr.endswith("). The evaluation is printed, not stored.\n")

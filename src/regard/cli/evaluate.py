@@ -107,10 +107,20 @@ def evaluate_run(
             task = progress.add_task(str(strategy), total=len(evaluator.data), note="")
             done.append(evaluator.evaluate(strategy, narrower=done, tick=partial(_advance, progress, task)))
             if not run.is_boxed:
-                run.save_evaluation(done[-1].name, done[-1].to_json())
+                _store(run, done[-1])
     if run.is_boxed:
         say(f"{run.path.name} comes with regard, so its evaluation is not stored in it; --json prints everything.")
     return done
+
+
+def _store(run: "Run", evaluation: "Evaluation") -> None:
+    """Store an evaluation, if that can be done: scores that took minutes are not lost for want of a place."""
+    from regard.disk import WriteError
+
+    try:
+        run.save_evaluation(evaluation.name, evaluation.to_json())
+    except WriteError as error:
+        say(f"{error} The evaluation is printed, not stored.")
 
 
 def _advance(progress: "Progress", task: "TaskID", done: int) -> None:
