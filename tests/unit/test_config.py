@@ -102,7 +102,7 @@ def test_a_configuration_survives_json() -> None:
         (["model.dropout=1"], "scenes: model.dropout: got 1. Input should be less than 1."),
         (["train.precision=half"],
          "scenes: train.precision: got 'half'. Input should be 'auto', 'float32' or 'bfloat16'."),
-        (["model.heads=2"], "scenes: model: heads: got 2 with attention 'scaled_dot', want 1 or multi_head."),
+        (["model.heads=2"], "scenes: model: heads: got 2 with attention 'additive', want 1 or multi_head."),
         (
             ["model.attention=multi_head", "model.heads=3"],
             "scenes: model: attention_size: got 128, want a multiple of heads = 3.",

