@@ -35,7 +35,7 @@ def serving(*runs: str | Path) -> Iterator[str]:
 
 def ask(url: str, question: Any = None, headers: Mapping[str, str] | None = None) -> tuple[int, Any]:
     """Return status and answer: of a GET, or of a POST where there is a question."""
-    body = question if question is None or isinstance(question, bytes | Iterator) else json.dumps(question).encode()
+    body = question if question is None or isinstance(question, bytes) else json.dumps(question).encode()
     request = Request(url, body, {"Content-Type": "application/json", **(headers or {})})
     try:
         with OPENER.open(request, timeout=60) as response:
