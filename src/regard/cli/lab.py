@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import click
-from click.core import ParameterSource
 
+from regard.cli.options import refuse
 from regard.errors import RegardError
 
 if TYPE_CHECKING:
@@ -45,13 +45,12 @@ GOES_WITH = {
 @click.option("--size", default="4x3", show_default=True, help="Of a new exercise: positions x size of each vector.")
 @click.option("--heads", default=2, show_default=True, help="Of a new exercise.")
 @click.option("--solution", is_flag=True, help="Print the solution of a new exercise too.")
-@click.pass_context
 def lab(
-    context: click.Context, what: str, *, folder: Path | None, as_json: bool, m: int, d: int, c: float, beta: float,
+    what: str, *, folder: Path | None, as_json: bool, m: int, d: int, c: float, beta: float,
     resamplings: int, seed: int, form: str, new: bool, size: str, heads: int, solution: bool,
 ) -> None:  # fmt: skip
     """Run a thought experiment on attention, or work through the exercises."""
-    _refuse_ignored(context, what, new)
+    _refuse_ignored(what, new=new)
     from regard.lab.experiments import EXPERIMENTS, Settings
 
     settings = Settings(m=m, d=d, c=c, beta=beta, resamplings=resamplings, seed=seed)
@@ -67,15 +66,10 @@ def lab(
     click.echo(json.dumps(output, indent=2) if as_json else "\n\n\n".join(parts))
 
 
-def _refuse_ignored(context: click.Context, what: str, new: bool) -> None:
-    for option in context.command.params:
-        name = option.name or ""
-        if context.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
-            continue
-        if what not in GOES_WITH.get(name, (what,)):
-            raise click.UsageError(f"{option.opts[0]} does not go with 'regard lab {what}'.")
-        if name in ("size", "heads", "solution") and not new:
-            raise click.UsageError(f"{option.opts[0]} is for a new exercise: add --new.")
+def _refuse_ignored(what: str, *, new: bool) -> None:
+    refuse([name for name, places in GOES_WITH.items() if what not in places], f"has no effect on 'regard lab {what}'.")
+    if not new:
+        refuse(("size", "heads", "solution"), "is for a new exercise; add --new.")
 
 
 def _new(seed: int, size: str, heads: int, form: str, solution: bool) -> tuple[dict[str, Any], str]:
