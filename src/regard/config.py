@@ -59,6 +59,8 @@ class DataConfig(Frozen):
 
     corpus: Annotated[str, one_of(CORPORA)]
     """Name of the corpus."""
+    extra: Place = ""
+    """More training pairs, lines of source<TAB>target, for example made by `regard diversify`."""
 
 
 class TokenizerConfig(Frozen):

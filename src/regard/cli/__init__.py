@@ -21,6 +21,7 @@ COMMANDS = {
     "report": "regard.cli.report:report",
     "serve": "regard.cli.serve:serve",
     "score": "regard.cli.score:score",
+    "diversify": "regard.cli.diversify:diversify",
     "export": "regard.cli.export:export",
     "lab": "regard.cli.lab:lab",
     "check": "regard.cli.check:check",

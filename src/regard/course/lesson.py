@@ -62,7 +62,7 @@ class Lesson:
         self._config = load_config("scenes", SETTINGS)
         corpus = load_corpus(self._config.data)
         self._tokenizers = TokenizerPair.train(self._config.tokenizer, corpus["train"].sources, corpus["train"].targets)
-        self._data = EncodedCorpus(corpus, self._tokenizers, 0.0, 1)
+        self._data = EncodedCorpus(corpus["train"], corpus["validation"], self._tokenizers, 0.0, 1)
         self.learn(self.known("ours"), rounds=1, count=2)  # imports all that training needs, while it still can
 
     @staticmethod

@@ -5,9 +5,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Literal
 
 from regard.config import DataConfig
+from regard.data.lines import pairs_of
+from regard.data.words import clean
 from regard.errors import RegardError, did_you_mean
 
 Links = frozenset[tuple[int, int]]
@@ -28,6 +31,16 @@ class Split:
 
     def __len__(self) -> int:
         return len(self.sources)
+
+    @property
+    def sha256(self) -> str:
+        """Fingerprint of the pairs, without their alignments."""
+        return hashlib.sha256(self.table.encode()).hexdigest()
+
+    @property
+    def table(self) -> str:
+        """The pairs as lines source<TAB>target."""
+        return "".join(f"{source}\t{target}\n" for source, target in zip(self.sources, self.targets, strict=True))
 
 
 @dataclass(frozen=True)
@@ -51,11 +64,22 @@ class Corpus:
         """Fingerprint of every pair that is trained, validated or tested on; other splits may not be at hand."""
         digest = hashlib.sha256()
         for name in sorted({"train", "validation", "test"} & self.splits.keys()):
-            split = self.splits[name]
-            digest.update(f"{name}\n".encode())
-            for source, target in zip(split.sources, split.targets, strict=True):
-                digest.update(f"{source}\t{target}\n".encode())
+            digest.update(f"{name}\n{self.splits[name].table}".encode())
         return digest.hexdigest()
+
+
+def training_data(corpus: Corpus, data: DataConfig) -> Split:
+    """Return the training pairs and the extra ones; a pair with a side that is validated or tested on is left out."""
+    train, held_out = corpus["train"], [corpus["validation"], corpus["test"]]
+    if not data.extra:
+        return train
+    taken = {text for split in held_out for text in (*split.sources, *split.targets)}
+    pairs = [(clean(source), clean(target)) for source, target in pairs_of(Path(data.extra))]
+    kept = [pair for pair in pairs if all(pair) and not taken.intersection(pair)]
+    if not kept:
+        raise RegardError(f"{data.extra}: none of {len(pairs)} pairs can be trained on: empty, validated or tested on.")
+    sources, targets = zip(*kept, strict=True)
+    return Split(train.sources + sources, train.targets + targets)
 
 
 class Recipe(DataConfig, ABC):

@@ -11,7 +11,7 @@ from pydantic import NonNegativeInt, PositiveInt, model_validator
 
 from regard.config import Place
 from regard.data.corpus import Corpus, Recipe, Split
-from regard.data.lines import lines_of
+from regard.data.lines import pairs_of, some_lines_of
 from regard.data.words import clean, split_words
 from regard.errors import RegardError
 
@@ -90,7 +90,7 @@ class Files(Recipe):
     def _read(self, split: str) -> "_Read":
         table, source, target = self._paths(split)
         read = _Read()
-        for pair in _table(Path(table)) if table else _parallel(Path(source), Path(target)):
+        for pair in pairs_of(Path(table)) if table else _parallel(Path(source), Path(target)):
             read.add(pair, self.max_words)
         if not read.kept:
             raise RegardError(
@@ -161,20 +161,9 @@ def _overlaps(splits: dict[str, list[Pair]], given: Iterable[str]) -> list[str]:
     ]
 
 
-def _table(path: Path) -> Iterator[Pair]:
-    for number, line in enumerate(_lines(path), start=1):
-        columns = line.split("\t")
-        if line.isspace() or not line:
-            columns = ["", ""]
-        if len(columns) != 2:
-            problem = "no tab" if len(columns) == 1 else f"{len(columns)} columns"
-            raise RegardError(f"{path}, line {number}: {problem}, want two columns: source<TAB>target.")
-        yield columns[0], columns[1]
-
-
 def _parallel(source: Path, target: Path) -> Iterator[Pair]:
     sizes = [0, 0]
-    for pair in zip_longest(_lines(source), _lines(target)):
+    for pair in zip_longest(some_lines_of(source), some_lines_of(target)):
         sizes = [size + (line is not None) for size, line in zip(sizes, pair, strict=True)]
         if None not in pair:
             yield cast(Pair, pair)
@@ -183,13 +172,3 @@ def _parallel(source: Path, target: Path) -> Iterator[Pair]:
             f"{source} has {sizes[0]} lines and {target} has {sizes[1]}, want as many in both: "
             "a line of one translates the same line of the other."
         )
-
-
-def _lines(path: Path) -> Iterator[str]:
-    """Give the lines of a file that has some."""
-    is_empty = True
-    for line in lines_of(path):
-        is_empty = False
-        yield line
-    if is_empty:
-        raise RegardError(f"{path}: the file is empty.")

@@ -18,6 +18,26 @@ def lines_of(path: Path) -> Iterator[str]:
         raise RegardError(f"{path}: cannot read the file ({error.strerror or error}).") from None
 
 
+def pairs_of(path: Path) -> Iterator[tuple[str, str]]:
+    """Give the pairs of a file of lines source<TAB>target; an empty line is an empty pair."""
+    for number, line in enumerate(some_lines_of(path), start=1):
+        columns = line.split("\t") if line.strip() else ["", ""]
+        if len(columns) != 2:
+            problem = "no tab" if len(columns) == 1 else f"{len(columns)} columns"
+            raise RegardError(f"{path}, line {number}: {problem}, want two columns: source<TAB>target.")
+        yield columns[0], columns[1]
+
+
+def some_lines_of(path: Path) -> Iterator[str]:
+    """Give the lines of a file that has some."""
+    is_empty = True
+    for line in lines_of(path):
+        is_empty = False
+        yield line
+    if is_empty:
+        raise RegardError(f"{path}: the file is empty.")
+
+
 def open_bytes(path: Path) -> BinaryIO:
     """Open a file, unpacking it if its name ends in .gz."""
     return cast(BinaryIO, gzip.open(path, "rb")) if path.suffix == ".gz" else path.open("rb")

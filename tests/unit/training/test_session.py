@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 
 from regard.config import load_config
+from regard.data.corpus import load_corpus
+from regard.errors import RegardError
 from regard.training.session import Session
 from tiny_runs import REVERSE
 
@@ -17,3 +19,28 @@ def test_fewer_subwords_than_asked_for_are_told(asked: int, is_told: bool, tmp_p
     assert (size < asked) is is_told
     note = f"tokenizer.vocabulary: asked for {asked} pieces, the training data yield {size}."
     assert session.notes == (*session.corpus.notes, *([note] if is_told else []))
+
+
+def test_extra_pairs_are_trained_on_and_belong_to_the_run(tmp_path: Path) -> None:
+    extra = tmp_path / "extra.tsv"
+    extra.write_text("abcdabcdabcd\tdcbadcbadcba\n\nbbbbbbbbb\tbbbbbbbbb\n", encoding="utf-8")
+    plain = Session.begin(load_config("reverse", REVERSE), tmp_path / "plain")
+    more = Session.begin(load_config("reverse", [*REVERSE, f"data.extra={extra}"]), tmp_path / "more")
+    assert [len(each.trainer.data.epoch(1)) for each in (plain, more)] == [200, 202]
+    assert more.run.description["corpus_sha256"] == plain.run.description["corpus_sha256"]
+    assert more.run.tokenizers.target.encode("abcd") == plain.run.tokenizers.target.encode("abcd")
+    Session.resume(more.run)
+    extra.write_text("abcdabcdabcd\tdcbadcbadcba\n", encoding="utf-8")
+    with pytest.raises(RegardError) as caught:
+        Session.resume(more.run)
+    assert str(caught.value) == f"{more.run.path}: the corpus has changed since this run began; train a new one."
+
+
+def test_extra_pairs_never_hold_what_is_validated_or_tested_on(tmp_path: Path) -> None:
+    corpus = load_corpus(load_config("reverse", REVERSE).data)
+    test, extra = corpus["test"], tmp_path / "extra.tsv"
+    extra.write_text(f"{test.sources[0]}\tab\nabababababab\t{test.targets[0]}\n", encoding="utf-8")
+    with pytest.raises(RegardError) as caught:
+        Session.begin(load_config("reverse", [*REVERSE, f"data.extra={extra}"]), tmp_path / "run")
+    assert str(caught.value) == f"{extra}: none of 2 pairs can be trained on: empty, validated or tested on."
+    assert not (tmp_path / "run").exists()
