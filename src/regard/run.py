@@ -170,6 +170,7 @@ class Run:
         import torch
 
         from regard.models.build import build_model
+        from regard.models.layout import lay_out_for_search
         from regard.models.small import restore
 
         weights = restore(self.load_weights("best")[0])
@@ -180,6 +181,7 @@ class Run:
                 if name not in weights or weights[name].shape != parameter.shape:
                     raise RegardError(f"{self.path / 'best.safetensors'}: does not fit config.json at '{name}'.")
                 parameter.copy_(weights[name])
+        lay_out_for_search(model)
         return model.eval()
 
     def export(self, path: Path) -> "Run":

@@ -84,11 +84,12 @@ class Expander(Generic[E]):
             imposed = self.imposed[:, :, t].index_select(0, sentence)
         stepped = self.model.step(rows.seen[:, -1], rows.state, rows.source, imposed)
         log_probs = stepped.log_probs.clamp(min=IMPOSSIBLE)
-        forced = self.prefix[:, min(t, self.prefix.shape[1] - 1)].index_select(0, sentence)
-        given = log_probs.gather(1, forced[:, None]).squeeze(1)
+        forced = self.prefix[:, t].index_select(0, sentence) if t < self.prefix.shape[1] - 1 else None
+        given = None if forced is None else log_probs.gather(1, forced[:, None]).squeeze(1)
         tell = watch or _ignore
         tell("model", log_probs)
-        log_probs[:, [PAD, BOS]] = NEVER
+        for special in (PAD, BOS):
+            log_probs[:, special] = NEVER
         tell("not a word", log_probs)
         for constraint in self.constraints:
             constraint.forbid(log_probs, rows.seen)
@@ -96,7 +97,7 @@ class Expander(Generic[E]):
         if rows.length < self._short_until:
             forbid_end(log_probs, rows.length < self.shortest.index_select(0, sentence))
             tell("too short", log_probs)
-        if t < self.prefix.shape[1] - 1:
+        if forced is not None and given is not None:
             force(log_probs, forced, given)
             tell("not the prefix", log_probs)
         return Step(log_probs, stepped.weights, stepped.state)

@@ -48,6 +48,8 @@ class Pool:
         self, is_offered: Bool[Tensor, "B W"], score: Float[Tensor, "B W"], total: Float[Tensor, "B W"], length: int
     ) -> None:
         """Keep the best of what is there and what is offered."""
+        if not is_offered.any():
+            return
         places = torch.arange(score.numel(), device=score.device).view_as(score)
         score = torch.cat((self.score, score.masked_fill(~is_offered, NEVER)), dim=1)
         self.score, index = score.topk(self.score.shape[1], dim=1)
