@@ -1,6 +1,9 @@
 """What this machine can do."""
 
 import ctypes
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
 
 import torch
 
@@ -8,6 +11,9 @@ from regard.errors import RegardError
 
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
 """Names of settings in glibc's malloc.h."""
+MOST_WORKERS = 4
+Job = TypeVar("Job")
+Result = TypeVar("Result")
 
 
 def choose_device(name: str) -> torch.device:
@@ -51,3 +57,30 @@ def keep_freed_memory() -> None:
     largest = 2**31 - 1
     for parameter in (M_TRIM_THRESHOLD, M_MMAP_THRESHOLD):
         mallopt(ctypes.c_int(parameter), ctypes.c_int(largest))
+
+
+def workers(threads: int) -> int:
+    """Return how many threads compute side by side; each may have several processor threads for its products."""
+    return max(number for number in range(1, MOST_WORKERS + 1) if threads % number == 0)
+
+
+def thread_pool(threads: int) -> ThreadPoolExecutor:
+    """Return workers that share the processor threads among them.
+
+    Two threads that each do whole products of their own beat two that halve every product: there is nothing to wait for
+    between the products.
+    """
+    count = workers(threads)
+    return ThreadPoolExecutor(count, initializer=torch.set_num_threads, initargs=(threads // count,))
+
+
+def side_by_side(work: Callable[[Job], Result], jobs: Sequence[Job]) -> Iterator[Result]:
+    """Do several jobs at a time and give the results in order; none is begun any more once nobody asks."""
+    if len(jobs) == 1:  # has all threads to itself
+        yield work(jobs[0])
+        return
+    pool = thread_pool(torch.get_num_threads())
+    try:
+        yield from pool.map(work, jobs)
+    finally:
+        pool.shutdown(cancel_futures=True)

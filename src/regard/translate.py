@@ -15,6 +15,7 @@ from regard.data.batches import Batch, EncodedPairs, Flat, plan
 from regard.data.tokenizers import CharacterTokenizer, Tokenizer, TokenizerPair
 from regard.data.vocabulary import EOS, UNK
 from regard.data.words import split_words, word_of_token
+from regard.device import side_by_side, workers
 from regard.errors import RegardError
 from regard.metrics.alignment import Alignment, join_pieces, strongest_links
 from regard.models.scoring import token_log_probs
@@ -28,6 +29,8 @@ from regard.search.strategy import Strategy
 from regard.types import Float, Tensor
 
 Array = np.ndarray[Any, Any]
+Found = list[list[Hypothesis]]
+"""The hypotheses of each sentence, best first."""
 Unknown = Literal["show", "replace"]
 Tick = Callable[[int], None]
 """Told how many sentences are done."""
@@ -284,11 +287,12 @@ class Translator:
     ) -> Iterator[Translation]:
         rows = [i for i, text in enumerate(texts) if text.strip()]
         ids = dict(zip(rows, self._encode([texts[i] for i in rows]), strict=True))
-        rows.sort(key=lambda i: -len(ids[i]))
         done: dict[int, Translation] = {}
+        jobs: list[list[int]] = []
+        rows.sort(key=lambda i: -len(ids[i]))
         while rows:
             try:
-                size = min(batch, self._room(manner.strategy, len(ids[rows[0]])))
+                room = self._room(manner.strategy, len(ids[rows[0]])) // workers(torch.get_num_threads())
             except RegardError as error:
                 if not refused:
                     raise
@@ -296,8 +300,13 @@ class Translator:
                 refused(first + longest, str(error))
                 done[longest] = replace(_empty(texts[longest]), is_finished=False)
                 continue
-            chosen, rows = rows[:size], rows[size:]
-            found = self._search([ids[i] for i in chosen], manner, numbers=[first + i for i in chosen])
+            size = max(1, min(batch, room))
+            jobs, rows = [*jobs, rows[:size]], rows[size:]
+
+        def search(chosen: list[int]) -> Found:
+            return self._search([ids[i] for i in chosen], manner, numbers=[first + i for i in chosen])
+
+        for chosen, found in zip(jobs, side_by_side(search, jobs), strict=True):
             for i, hypotheses in zip(chosen, found, strict=True):
                 done[i] = self._translation(texts[i], hypotheses, manner)
         for i, text in enumerate(texts):
@@ -319,7 +328,7 @@ class Translator:
         prefix: Prefix | None = None,
         imposed: Float[Tensor, "B N T S"] | None = None,
         recorder: Recorder | None = None,
-    ) -> list[list[Hypothesis]]:
+    ) -> Found:
         tokens, is_token = Flat.of(ids).padded(np.arange(len(ids)))
         search, begun = manner.strategy, prefix or [manner.prefix] * len(ids)
         self._room(search, tokens.shape[1])

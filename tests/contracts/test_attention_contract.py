@@ -129,3 +129,24 @@ def test_a_large_score_is_no_danger(normaliser: str) -> None:
     queries, memory = inputs("scaled_dot")
     attended = attention(queries * 1e4, encode(attention, memory, [S, 1]))
     assert attended.weights.isfinite().all()
+
+
+@pytest.mark.parametrize(("rows", "copies"), [([1, 1, 0, 0], 2), ([0, 0, 0], 3), ([0, 1, 1], 1), ([1, 0], 1)])
+@pytest.mark.parametrize("name", ATTENTIONS)
+def test_rows_that_share_a_sentence_are_read_as_if_each_had_its_own(name: str, rows: list[int], copies: int) -> None:
+    attention = make(name, "softmax")
+    queries, memory = inputs(name, sentences=len(rows))
+    memory, lengths = memory[:1].repeat(B, 1, 1) * torch.tensor([1.0, -2.0])[:, None, None], [S, 2]
+    shared = encode(attention, memory, lengths).select(torch.tensor(rows))
+    own = encode(attention, memory[rows], [lengths[row] for row in rows])
+    assert (shared.copies, own.copies) == (copies, 1)
+    imposed = torch.full((len(rows), attention.heads, T, S), torch.nan, dtype=torch.float64)
+    imposed[0, :, 1] = torch.tensor([0.25, 0.75, 0])
+    for given in (None, imposed):
+        found, wanted = attention(queries, shared, given), attention(queries, own, given)
+        torch.testing.assert_close(found.weights, wanted.weights)
+        torch.testing.assert_close(found.context, wanted.context)
+    again = shared.select(torch.arange(len(rows)).repeat_interleave(2))
+    assert again.is_token.tolist() == shared.is_token.repeat_interleave(2, dim=0).tolist()
+    twice = attention(queries.repeat_interleave(2, dim=0), again)
+    torch.testing.assert_close(twice.context[::2], attention(queries, own).context)

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import torch
 from torch import nn
@@ -21,17 +21,26 @@ class Source:
     """Projected once per sentence, not once per step."""
     values: Float[Tensor, "B S C"]
     """What is read; the memory itself in most mechanisms."""
-    sentence: Float[Tensor, "B H"]
-    is_token: Bool[Tensor, "B S"]
+    sentence: Float[Tensor, "R H"]
+    is_token: Bool[Tensor, "R S"]
+    copies: int = 1
+    """How many rows R, next to each other, share a row B of keys and values: the hypotheses of a sentence in a beam."""
 
-    def select(self, rows: Int[Tensor, " R"]) -> "Source":
+    def select(self, rows: Int[Tensor, " R2"]) -> "Source":
         """Return the given rows, in the given order; a row may be asked for more than once."""
-        chosen: dict[int, Tensor] = {}  # keys and values may be one tensor: copy it once
-        for field in fields(self):
-            tensor = getattr(self, field.name)
-            if id(tensor) not in chosen:
-                chosen[id(tensor)] = tensor.index_select(0, rows)
-        return Source(**{field.name: chosen[id(getattr(self, field.name))] for field in fields(self)})
+        distinct, counts = torch.unique_consecutive(rows, return_counts=True)
+        is_even = len(counts) > 0 and bool((counts == counts[0]).all())
+        shared = (distinct if is_even else rows) // self.copies
+        keys = self.keys.index_select(0, shared)
+        values = keys if self.values is self.keys else self.values.index_select(0, shared)
+        sentence, is_token = (tensor.index_select(0, rows) for tensor in (self.sentence, self.is_token))
+        return Source(keys, values, sentence, is_token, copies=int(counts[0]) if is_even else 1)
+
+    def without_copies(self) -> "Source":
+        """Return the same with a single row for those that share keys and values."""
+        if self.copies == 1:
+            return self
+        return Source(self.keys, self.values, self.sentence[:: self.copies], self.is_token[:: self.copies])
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +84,26 @@ class Attention(nn.Module, ABC):
 
         Rows of ``imposed`` that are not NaN are used instead of the computed weights: "what if it had looked there?"
         """
-        weights = self.weights(queries, source)
+        rows, steps, size = queries.shape
+        weights = self.weights(queries.reshape(-1, source.copies * steps, size), source.without_copies())
         if imposed is not None:
-            weights = torch.where(imposed.isnan(), weights, imposed.to(weights.dtype))
-        return Attended(self.read(weights, source.values), weights)
+            given = _side_by_side(imposed, source.copies)
+            weights = torch.where(given.isnan(), weights, given.to(weights.dtype))
+        context = self.read(weights, source.values).reshape(rows, steps, self.context)
+        return Attended(context, _one_by_one(weights, source.copies))
+
+
+def _side_by_side(weights: Float[Tensor, "R N T S"], copies: int) -> Float[Tensor, "B N WT S"]:
+    """Put the steps of rows that share keys into one row."""
+    _, heads, steps, size = weights.shape
+    return weights.view(-1, copies, heads, steps, size).transpose(1, 2).reshape(-1, heads, copies * steps, size)
+
+
+def _one_by_one(weights: Float[Tensor, "B N WT S"], copies: int) -> Float[Tensor, "R N T S"]:
+    """Undo `_side_by_side`."""
+    _, heads, together, size = weights.shape
+    steps = together // copies
+    return weights.view(-1, heads, copies, steps, size).transpose(1, 2).reshape(-1, heads, steps, size)
 
 
 class Scored(Attention):

@@ -2,20 +2,18 @@
 
 import copy
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 
 from regard.data.batches import Batch
+from regard.device import thread_pool, workers
 from regard.models.dropout import Dropout
 from regard.models.scoring import autocast, read_batch
 from regard.models.seq2seq import Seq2Seq
 from regard.training.loss import linear_cross_entropy
 from regard.types import Tensor
-
-MOST_WORKERS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +29,7 @@ class Gradient:
 class Shares:
     """Computes gradients in as many threads as the processor has to give, each with its own share of the sentences.
 
-    Two threads that each compute whole products of half the sentences beat two threads that halve every single product:
-    there is nothing to wait for between the products. The outcome does not depend on which thread is done first.
+    The outcome does not depend on which thread is done first.
     """
 
     def __init__(
@@ -43,10 +40,10 @@ class Shares:
         self.smoothing = smoothing
         self.seed = seed
         self.device = device
-        workers = _workers(threads) if device.type == "cpu" else 1
-        self.generators = [torch.Generator(device) for _ in range(workers)]
+        count = workers(threads) if device.type == "cpu" else 1
+        self.generators = [torch.Generator(device) for _ in range(count)]
         self.replicas = [_replica(model, generator) for generator in self.generators]
-        self._pool = ThreadPoolExecutor(workers, initializer=torch.set_num_threads, initargs=(threads // workers,))
+        self._pool = thread_pool(threads)
 
     def gradient(self, batch: Batch, *, step: int) -> Gradient:
         """Return the gradient of a batch; the dropout depends on seed, step and share alone."""
@@ -74,11 +71,6 @@ class Shares:
             )
         gradients = torch.autograd.grad(loss / tokens, self.parameters, allow_unused=True, materialize_grads=True)
         return Gradient(nats.item(), gradients)
-
-
-def _workers(threads: int) -> int:
-    """Return how many threads compute shares; each may have several processor threads for its products."""
-    return max(number for number in range(1, MOST_WORKERS + 1) if threads % number == 0)
 
 
 def _replica(model: Seq2Seq, generator: torch.Generator) -> Seq2Seq:

@@ -6,7 +6,7 @@ from regard.config import ModelConfig
 from regard.data.batches import Batch, EncodedPairs
 from regard.models.build import build_model
 from regard.models.seq2seq import Seq2Seq
-from regard.training.shares import Shares, _workers
+from regard.training.shares import Shares
 
 
 def model(dropout: float) -> Seq2Seq:
@@ -53,8 +53,3 @@ def test_the_trained_model_keeps_its_mode_and_its_parameters() -> None:
     work = shares(network, 2)
     assert not network.training
     assert all(ours is theirs for ours, theirs in zip(network.parameters(), work.replicas[1].parameters(), strict=True))
-
-
-@pytest.mark.parametrize(("threads", "workers"), [(1, 1), (2, 2), (3, 3), (4, 4), (6, 3), (7, 1), (8, 4)])
-def test_workers_divide_the_threads(threads: int, workers: int) -> None:
-    assert _workers(threads) == workers

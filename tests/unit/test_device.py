@@ -1,0 +1,44 @@
+"""Threads side by side."""
+
+import threading
+
+import pytest
+import torch
+
+from regard.device import side_by_side, thread_pool, workers
+
+
+@pytest.mark.parametrize(("threads", "count"), [(1, 1), (2, 2), (3, 3), (4, 4), (6, 3), (7, 1), (8, 4)])
+def test_workers_divide_the_threads(threads: int, count: int) -> None:
+    assert workers(threads) == count
+    with thread_pool(threads) as pool:
+        assert pool.submit(torch.get_num_threads).result() == threads // count
+
+
+def test_jobs_are_done_at_the_same_time_and_come_back_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 2)
+    both = threading.Barrier(2, timeout=30)
+
+    def work(job: int) -> int:
+        both.wait()
+        return job
+
+    assert list(side_by_side(work, [3, 1, 2, 0])) == [3, 1, 2, 0]
+
+
+def test_jobs_that_nobody_asks_for_any_more_are_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 1)
+    begun: list[int] = []
+    hold = threading.Event()
+
+    def work(job: int) -> int:
+        begun.append(job)
+        if job:
+            hold.wait(30)
+        return job
+
+    results = side_by_side(work, range(5))
+    assert next(results) == 0
+    threading.Timer(0.2, hold.set).start()
+    results.close()  # type: ignore[attr-defined]
+    assert len(begun) <= 2
