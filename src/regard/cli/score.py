@@ -1,14 +1,23 @@
 """`regard score`."""
 
 import json
+import sys
 from collections.abc import Iterator
+from functools import partial
 from itertools import islice, zip_longest
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from regard.cli.options import also_option, refuse
+from regard.cli.terminal import bar
 from regard.errors import RegardError
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+    from regard.translate import Translation
 
 WINDOW = 2048
 """Pairs read at a time."""
@@ -42,16 +51,30 @@ def score(
         raise click.UsageError(f"got SOURCE {source} without TARGET; want both, or neither for the run's corpus.")
     if source:
         refuse(("split",), "has no effect with files.")
-    pairs = _pairs(source, target) if source and target else _references(run, split)
-    translator = load(run, *also)
-    while window := list(islice(pairs, WINDOW)):
-        sources, targets = zip(*window, strict=True)
-        for one in translator.score_all(sources, targets, batch=batch):
-            if as_json:
-                click.echo(json.dumps(one.to_json(), ensure_ascii=False))
-            else:
-                unknown = " ".join(one.tokens[i] for i in one.unknown)
-                click.echo(f"{one.log_prob:.4f}\t{len(one.token_log_probs)}\t{one.perplexity:.4f}\t{unknown}")
+    read = partial(_pairs, source, target) if source and target else partial(_references, run, split)
+    is_there_twice = all(file.is_file() for file in (source, target) if file)  # a pipe can be read once only
+    total = sum(1 for _ in read()) if is_there_twice else None
+    translator, pairs, done = load(run, *also), read(), 0
+    with bar(counts=total is not None, is_shown=not sys.stdout.isatty()) as progress:
+        task = progress.add_task("scoring", total=total, note="")
+        while window := list(islice(pairs, WINDOW)):
+            sources, targets = zip(*window, strict=True)
+            told = partial(_tell, progress, task, done)
+            for one in translator.score_all(sources, targets, batch=batch, tick=told):
+                _print(one, as_json=as_json)
+            done += len(window)
+
+
+def _tell(progress: "Progress", task: "TaskID", before: int, count: int) -> None:
+    progress.update(task, completed=before + count)
+
+
+def _print(one: "Translation", *, as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps(one.to_json(), ensure_ascii=False))
+        return
+    unknown = " ".join(one.tokens[i] for i in one.unknown)
+    click.echo(f"{one.log_prob:.4f}\t{len(one.token_log_probs)}\t{one.perplexity:.4f}\t{unknown}")
 
 
 def _references(run: Path, split: str) -> Iterator[tuple[str, str]]:
