@@ -4,6 +4,7 @@ python -m benchmarks.ours FOLDER ENCODER WIRING, where FOLDER is made by `benchm
 the encoder's state; then lines on standard input: `train SECONDS`, `decode WIDTH` or `parameters`.
 """
 
+import copy
 import sys
 import time
 from pathlib import Path
@@ -15,6 +16,7 @@ from benchmarks.turns import Encoded, forever
 from regard.config import Config
 from regard.device import keep_freed_memory
 from regard.models.build import build_model
+from regard.models.layout import lay_out_for_search
 from regard.models.seq2seq import Seq2Seq
 from regard.run import Run
 from regard.search.rules import Length, Rules
@@ -61,7 +63,9 @@ class Ours:
         strategy = Strategy(width, rules=Rules(shortest=length, longest=length))
         text = self.pieces.tokenizers.source.text
         sentences = [text(line.split(" ")) for line in self.pieces.lines("test.source")]
-        translator = Translator([self.model], self.pieces.tokenizers)
+        model = copy.deepcopy(self.model)
+        lay_out_for_search(model)  # as a run does when it is opened
+        translator = Translator([model], self.pieces.tokenizers)
         began = time.perf_counter()
         found = list(translator.translate_all(sentences, strategy, batch=DECODED))
         passed = time.perf_counter() - began

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import islice
+from typing import Any
 
 import numpy as np
 import torch
@@ -14,14 +15,16 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from regard.config import Config
 from regard.data.batches import Batch, EncodedPairs, plan
-from regard.device import keep_freed_memory
+from regard.device import keep_freed_memory, side_by_side
 from regard.models.build import build_model
+from regard.models.layout import lay_out_for_search
+from regard.models.seq2seq import Seq2Seq
 from regard.search.rules import Length, Rules
 from regard.search.strategy import Strategy
 from regard.training.trainer import Trainer
 
 WORDS = 6000
-"""Size of the vocabularies; about what Multi30k has."""
+"""Size of the vocabularies where the configuration does not say; about what Multi30k has."""
 SENTENCES = 4096
 SIZES = (512, 1024, 2048)
 """Sides of the square products among which the machine's limit is looked for."""
@@ -48,12 +51,12 @@ class RandomPairs:
     pairs: EncodedPairs
 
     @classmethod
-    def draw(cls, sentences: int, generator: np.random.Generator) -> "RandomPairs":
+    def draw(cls, sentences: int, words: int, generator: np.random.Generator) -> "RandomPairs":
         """Draw sentences of about 13 words, give or take 4, the target near its source in length."""
         source = np.clip(generator.normal(13, 4, sentences).round(), 4, 40).astype(int)
         target = np.clip(source + generator.normal(0, 2, sentences).round(), 4, 40).astype(int)
-        words = (generator.integers(4, WORDS, int(length)).tolist() for length in (*source, *target))
-        return cls(EncodedPairs.of(list(islice(words, sentences)), list(words)))
+        lines = (generator.integers(4, words, int(length)).tolist() for length in (*source, *target))
+        return cls(EncodedPairs.of(list(islice(lines, sentences)), list(lines)))
 
     def epoch(self, number: int) -> EncodedPairs:
         """Return the same pairs in every epoch."""
@@ -79,10 +82,8 @@ def machine_limit(dtype: torch.dtype = torch.float32, *, repetitions: int = 8) -
 def training(config: Config, *, seconds: float) -> Speed:
     """Train a fresh model for some seconds; the limit is measured before and after, in the same run."""
     keep_freed_memory()
-    torch.manual_seed(1)
-    data = RandomPairs.draw(SENTENCES, np.random.default_rng(1))
-    model = build_model(config.model, source_words=WORDS, target_words=WORDS)
-    trainer = Trainer(model, data, config.train)
+    data = RandomPairs.draw(SENTENCES, _words(config), np.random.default_rng(1))
+    trainer = Trainer(_fresh_model(config), data, config.train)
     batches = plan(
         data.pairs,
         np.arange(SENTENCES),
@@ -117,25 +118,26 @@ def _addmm(into: Shape, left: Shape, right: Shape, **_: object) -> int:
 def decoding(config: Config, *, width: int, sentences: int, batch: int) -> Speed:
     """Translate random sentences into as many words with a fresh model."""
     strategy = Strategy(width, rules=AS_LONG_AS_THE_SOURCE)
-    torch.manual_seed(1)
-    pairs = RandomPairs.draw(sentences, np.random.default_rng(2)).pairs
-    model = build_model(config.model, source_words=WORDS, target_words=WORDS).eval()
-    tokens = 0
-    with torch.inference_mode():
-        began = time.perf_counter()
-        for rows in plan(pairs, np.arange(sentences), size=batch, unit="sentences"):
-            chosen = pairs.batch(rows)
+    pairs = RandomPairs.draw(sentences, _words(config), np.random.default_rng(2)).pairs
+    model = _fresh_model(config, for_search=True)
+
+    def tokens(rows: np.ndarray[Any, Any]) -> int:
+        chosen = pairs.batch(rows)
+        with torch.inference_mode():
             found = strategy(model, model.encode(chosen.source, chosen.is_source), numbers=rows.tolist())
-            tokens += sum(len(hypotheses[0].tokens) for hypotheses in found)
-    return Speed(f"{_name(width)}, batches of {batch}", tokens / (time.perf_counter() - began), "target tokens/s")
+        return sum(len(hypotheses[0].tokens) for hypotheses in found)
+
+    batches = plan(pairs, np.arange(sentences), size=batch, unit="sentences")
+    began = time.perf_counter()
+    total = sum(side_by_side(tokens, batches))
+    return Speed(f"{_name(width)}, batches of {batch}", total / (time.perf_counter() - began), "target tokens/s")
 
 
 def latency(config: Config, *, width: int, words: int = 12, repetitions: int = 30) -> Speed:
     """Translate one sentence into as many words as it has; the median of some repetitions."""
     strategy = Strategy(width, rules=AS_LONG_AS_THE_SOURCE)
-    torch.manual_seed(1)
-    model = build_model(config.model, source_words=WORDS, target_words=WORDS).eval()
-    source = torch.from_numpy(np.random.default_rng(3).integers(4, WORDS, (1, words)))
+    model = _fresh_model(config, for_search=True)
+    source = torch.from_numpy(np.random.default_rng(3).integers(4, _words(config), (1, words)))
     is_token = torch.ones_like(source, dtype=torch.bool)
 
     def translate() -> None:
@@ -155,6 +157,18 @@ def start_up() -> Speed:
     command = [sys.executable, "-c", "import regard.translate"]
     seconds = min(_seconds(lambda: subprocess.run(command, check=True)) for _ in range(3))
     return Speed("start-up", seconds, "s")
+
+
+def _words(config: Config) -> int:
+    return config.tokenizer.vocabulary if config.tokenizer.kind == "subword" else WORDS
+
+
+def _fresh_model(config: Config, *, for_search: bool = False) -> Seq2Seq:
+    torch.manual_seed(1)
+    model = build_model(config.model, source_words=_words(config), target_words=_words(config))
+    if for_search:
+        lay_out_for_search(model.eval())
+    return model
 
 
 def _name(width: int) -> str:
