@@ -189,8 +189,9 @@ class Run:
         from regard.models.small import restore, shrink
 
         weights = restore(self.load_weights("best")[0])
-        corpus_sha256 = self.description["corpus_sha256"]
-        copy = Run.create(path, self.config, self.tokenizers, corpus_sha256=corpus_sha256)
+        data = self.config.data.model_copy(update={"extra": ""})  # a file of this machine, of no use but to train
+        config, corpus_sha256 = self.config.model_copy(update={"data": data}), self.description["corpus_sha256"]
+        copy = Run.create(path, config, self.tokenizers, corpus_sha256=corpus_sha256)
         copy.save_weights(shrink(weights))
         copy.describe(**self.description)
         with telling(copy.path):

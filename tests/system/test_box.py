@@ -52,6 +52,14 @@ def test_a_copy_keeps_its_scores_and_no_sentences(run: Run, copy: Path) -> None:
     assert json.loads((copy / "scores.json").read_text()) == wanted != {}
 
 
+def test_a_copy_does_not_name_the_file_of_extra_pairs(tmp_path: Path) -> None:
+    (tmp_path / "extra.tsv").write_text("Der Hund\tThe dog\n", encoding="utf-8")
+    made = make_run(tmp_path / "run", "scenes", f"data.extra={tmp_path / 'extra.tsv'}", is_evaluated=False)
+    copy = made.export(tmp_path / "copy")
+    assert (made.config.data.extra, copy.config.data.extra) == (str(tmp_path / "extra.tsv"), "")
+    assert copy.description["training_sha256"] == made.description["training_sha256"]
+
+
 def test_a_copy_of_a_copy_is_the_same(copy: Path, tmp_path: Path) -> None:
     assert call("export", str(copy), str(tmp_path / "again")).exit_code == 0
     first, second = (Run.open(path).model().state_dict() for path in (copy, tmp_path / "again"))
