@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
+from pathlib import Path
 from statistics import fmean
 from typing import Any
 
@@ -207,6 +208,8 @@ def _groups(runs: list[Run], evaluation: str) -> tuple[list[Group], list[str]]:
 def _settings(run: Run) -> dict[str, Any]:
     tree = run.config.model_dump(mode="json")
     flat = {f"{section}.{key}": value for section, values in tree.items() for key, value in values.items()}
+    if flat["data.extra"]:  # another file of the same name is another experiment
+        flat["data.extra"] = f"{Path(flat['data.extra']).name} {run.description['training_sha256'][:8]}"
     return {key: value for key, value in flat.items() if key not in NOT_THE_EXPERIMENT}
 
 

@@ -76,11 +76,12 @@ def thread_pool(threads: int) -> ThreadPoolExecutor:
 
 def side_by_side(work: Callable[[Job], Result], jobs: Sequence[Job]) -> Iterator[Result]:
     """Do several jobs at a time and give the results in order; none is begun any more once nobody asks."""
-    if len(jobs) == 1:  # has all threads to itself
-        yield work(jobs[0])
+    if len(jobs) < 2:  # has all threads to itself
+        yield from map(work, jobs)
         return
-    pool = thread_pool(torch.get_num_threads())
+    threads = torch.get_num_threads()
     try:
-        yield from pool.map(work, jobs)
+        with thread_pool(threads) as pool:
+            yield from pool.map(work, jobs)
     finally:
-        pool.shutdown(cancel_futures=True)
+        torch.set_num_threads(threads)  # what a worker sets for itself becomes the default of every new thread

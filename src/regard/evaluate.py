@@ -109,7 +109,7 @@ class Evaluator:
         self.batch = batch
         self.corpus = load_corpus(run.config.data, tokens=run.config.tokenizer.kind)
         for each in (run, *also):
-            _check_corpus(each, self.corpus.sha256)
+            check_corpus(each, self.corpus.sha256)
         self.data: Split = self.corpus[split]
         if not len(self.data):
             raise RegardError(f"{run.path}: split '{split}' has no pairs, want at least 1.")
@@ -239,7 +239,8 @@ def _short_hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
-def _check_corpus(run: Run, sha256: str) -> None:
+def check_corpus(run: Run, sha256: str) -> None:
+    """Refuse a corpus that is not the one the run was trained on."""
     if sha256 != run.description["corpus_sha256"]:
         raise RegardError(
             f"{run.path}: the corpus has changed since this run was trained (sha256 {sha256[:8]}, want "

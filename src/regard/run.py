@@ -39,8 +39,8 @@ class Run:
         self.path = path
 
     @classmethod
-    def create(cls, path: Path, config: Config, tokenizers: TokenizerPair, *, corpus_sha256: str) -> "Run":
-        """Make the directory whole or not at all; refuse one that exists."""
+    def create(cls, path: Path, config: Config, tokenizers: TokenizerPair, **sums: str) -> "Run":
+        """Make the directory whole or not at all; refuse one that exists. ``sums`` are fingerprints of the data."""
         cls.refuse_existing(path)
         with telling(path):
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -49,7 +49,7 @@ class Run:
                 making.chmod(0o755)
                 _write_json(making / "config.json", config.model_dump(mode="json"))
                 tokenizers.save(making)
-                _write_json(making / "run.json", _description(config, tokenizers, corpus_sha256))
+                _write_json(making / "run.json", _description(config, tokenizers) | sums)
                 making.rename(path)
             finally:
                 shutil.rmtree(making, ignore_errors=True)
@@ -184,14 +184,21 @@ class Run:
         lay_out_for_search(model)
         return model.eval()
 
+    @cached_property
+    def size(self) -> int:
+        """How many weights it has; a matrix with two uses counts once."""
+        from regard.models.small import SCALE
+
+        weights, _ = self.load_weights("best")
+        return sum(tensor.numel() for name, tensor in weights.items() if not name.endswith(SCALE))
+
     def export(self, path: Path) -> "Run":
         """Make a small copy to give away: one byte a weight, what is needed to translate and the scores, no more."""
         from regard.models.small import restore, shrink
 
         weights = restore(self.load_weights("best")[0])
         data = self.config.data.model_copy(update={"extra": ""})  # a file of this machine, of no use but to train
-        config, corpus_sha256 = self.config.model_copy(update={"data": data}), self.description["corpus_sha256"]
-        copy = Run.create(path, config, self.tokenizers, corpus_sha256=corpus_sha256)
+        copy = Run.create(path, self.config.model_copy(update={"data": data}), self.tokenizers)
         copy.save_weights(shrink(weights))
         copy.describe(**self.description)
         with telling(copy.path):
@@ -256,7 +263,7 @@ def free_path(folder: Path, name: str) -> Path:
     return path
 
 
-def _description(config: Config, tokenizers: TokenizerPair, corpus_sha256: str) -> dict[str, Any]:
+def _description(config: Config, tokenizers: TokenizerPair) -> dict[str, Any]:
     import torch
 
     return {
@@ -270,7 +277,6 @@ def _description(config: Config, tokenizers: TokenizerPair, corpus_sha256: str) 
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
         "seed": config.train.seed,
         "corpus": config.data.corpus,
-        "corpus_sha256": corpus_sha256,
         "source_vocabulary": tokenizers.source.size,
         "target_vocabulary": tokenizers.target.size,
     }

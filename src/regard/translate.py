@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Literal
 
@@ -290,9 +290,12 @@ class Translator:
         done: dict[int, Translation] = {}
         jobs: list[list[int]] = []
         rows.sort(key=lambda i: -len(ids[i]))
+        count = workers(torch.get_num_threads())
+        even = _even(len(rows), most=batch, count=count)
+        alone = 0
         while rows:
             try:
-                room = self._room(manner.strategy, len(ids[rows[0]])) // workers(torch.get_num_threads())
+                room = self._room(manner.strategy, len(ids[rows[0]]))
             except RegardError as error:
                 if not refused:
                     raise
@@ -300,13 +303,15 @@ class Translator:
                 refused(first + longest, str(error))
                 done[longest] = replace(_empty(texts[longest]), is_finished=False)
                 continue
-            size = max(1, min(batch, room))
+            alone += room < count  # such sentences must not be in the memory together
+            size = max(1, min(even, room // count))
             jobs, rows = [*jobs, rows[:size]], rows[size:]
 
         def search(chosen: list[int]) -> Found:
             return self._search([ids[i] for i in chosen], manner, numbers=[first + i for i in chosen])
 
-        for chosen, found in zip(jobs, side_by_side(search, jobs), strict=True):
+        found_in_order = chain(map(search, jobs[:alone]), side_by_side(search, jobs[alone:]))
+        for chosen, found in zip(jobs, found_in_order, strict=True):
             for i, hypotheses in zip(chosen, found, strict=True):
                 done[i] = self._translation(texts[i], hypotheses, manner)
         for i, text in enumerate(texts):
@@ -365,6 +370,12 @@ class Translator:
             unknown=tuple(i for i, token in enumerate(found.words) if token == UNK),
             is_of_characters=isinstance(tokenizer, CharacterTokenizer),
         )
+
+
+def _even(sentences: int, *, most: int, count: int) -> int:
+    """Return the size of batches that keep ``count`` workers equally busy."""
+    batches = -(-sentences // (most * count)) * count
+    return -(-sentences // max(1, batches))
 
 
 def _given(batch: Batch, row: int, log_probs: Float[Tensor, " T"], weights: Float[Tensor, "N T S"]) -> Hypothesis:

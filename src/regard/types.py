@@ -7,7 +7,7 @@
     N  attention heads                 F  size of the features before the output layer
     V  words in the target vocabulary  E  size of an embedding
     W  hypotheses kept per sentence    P  places of a search: B x W
-    L  tokens seen so far, BOS included
+    L  tokens seen so far, BOS included WT  target positions of all hypotheses of a sentence: W x T
 
 A boolean tensor is named for what True means: ``is_token`` is True on real tokens and False on padding.
 """

@@ -49,7 +49,10 @@ def test_both_directions_make_pairs_in_the_direction_of_the_first(runs: dict[str
     made = result.stdout.splitlines()
     assert made
     sources, targets = (set(side) for side in zip(*(line.split("\t") for line in known), strict=True))
-    assert all(source in sources or target in targets for source, target in (line.split("\t") for line in made))
+    pairs = [tuple(line.split("\t")) for line in made]
+    assert all(source in sources or target in targets for source, target in pairs)
+    assert any(source in sources and target not in targets for source, target in pairs)  # by the first run
+    assert any(source not in sources and target in targets for source, target in pairs)  # by the other
     assert len(set(made)) == len(made)
     assert not set(made) & set(known)
     assert result.stderr == f"{len(made):,} new pairs of 220 translations\n"
@@ -60,9 +63,34 @@ def test_both_directions_make_pairs_in_the_direction_of_the_first(runs: dict[str
     assert call("evaluate", more).exit_code == 0
 
 
-def test_a_run_in_the_wrong_direction_is_refused(runs: dict[str, Path]) -> None:
+def test_a_run_of_other_pairs_is_refused(runs: dict[str, Path], tmp_path: Path) -> None:
     there, back = runs["there"], runs["back"]
-    for words, wrong, side in (((there, "--back", there), there, "targets"), ((there, back), back, "sources")):
+    folder = there.parent
+    other = train(tmp_path / "other", "data.corpus=files", f"data.pairs={folder / 'back.test'}", "data.test_size=1")
+    both = tmp_path / "both.tsv"
+    both.write_bytes((folder / "back.train").read_bytes() + (folder / "back.test").read_bytes())
+    files = [f"data.validation_pairs={folder / 'back.validation'}", f"data.test_pairs={folder / 'back.validation'}"]
+    knows = train(tmp_path / "knows", "data.corpus=files", f"data.pairs={both}", *files)
+    for words, problem in (
+        ((there, "--back", there), f"{there}: given as RUN and as --back RUN, want one or the other."),
+        ((there, back), f"{back}: has no training pair in common with {there}."),
+        ((there, "--back", other), f"{other}: has no training pair turned round in common with {there}."),
+        (
+            (there, "--back", knows),
+            f"{knows}: was trained on 20 of the pairs that {there} is validated and tested on; "
+            "give the data of both runs as files, each split the same pairs.",
+        ),
+    ):
         result = call("diversify", *words)
-        assert result.exit_code == 1
-        assert result.stderr == f"Error: {wrong}: has no source sentence in common with the {side} of {there}.\n"
+        assert (result.exit_code, result.stdout, result.stderr) == (1, "", f"Error: {problem}\n")
+
+
+def test_a_corpus_that_has_changed_is_refused(runs: dict[str, Path], tmp_path: Path) -> None:
+    pairs = tmp_path / "pairs.tsv"
+    pairs.write_bytes((runs["there"].parent / "there.train").read_bytes())
+    run = train(tmp_path / "run", "data.corpus=files", f"data.pairs={pairs}")
+    with pairs.open("a", encoding="utf-8") as file:
+        file.write("Der Hund schläft.\tThe dog sleeps.\n")
+    result = call("diversify", run)
+    assert result.exit_code == 1
+    assert result.stderr.startswith(f"Error: {run}: the corpus has changed since this run was trained (sha256 ")

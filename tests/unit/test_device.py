@@ -1,6 +1,7 @@
 """Threads side by side."""
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
@@ -24,6 +25,16 @@ def test_jobs_are_done_at_the_same_time_and_come_back_in_order(monkeypatch: pyte
         return job
 
     assert list(side_by_side(work, [3, 1, 2, 0])) == [3, 1, 2, 0]
+
+
+def test_new_threads_keep_their_processor_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 2)
+    was = torch.get_num_threads()
+    list(side_by_side(lambda job: job, [0, 1, 2]))
+    monkeypatch.undo()
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(torch.get_num_threads).result() == was
+    torch.set_num_threads(1)
 
 
 def test_jobs_that_nobody_asks_for_any_more_are_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,9 @@
 """Text in, text and attention out, whatever the text."""
 
+import threading
+import time
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -12,7 +16,7 @@ from regard.errors import RegardError
 from regard.models.build import build_model
 from regard.search.rules import Length, Rules
 from regard.search.strategy import Strategy
-from regard.translate import Translator
+from regard.translate import Translator, _even
 
 TEXTS = ["Der Hund schläft, weil er müde ist.", "Zwei Kinder spielen im Schnee!", "Ein T-Shirt kostet 3.5 Euro."] * 4
 CONFIGS = {
@@ -218,3 +222,36 @@ def test_unknown_words_of_a_given_translation_are_marked() -> None:
     assert one.tokens == ("Der", "Zaphod", "schläft")
     assert one.unknown == (1,)
     assert one.to_json()["translations"][0]["unknown"] == [1]
+
+
+@pytest.mark.parametrize(
+    ("sentences", "most", "count", "size"),
+    [(64, 64, 2, 32), (65, 64, 2, 33), (130, 64, 2, 33), (1, 64, 4, 1), (200, 64, 1, 50)],
+)
+def test_batches_keep_all_workers_equally_busy(sentences: int, most: int, count: int, size: int) -> None:
+    assert _even(sentences, most=most, count=count) == size
+
+
+@pytest.mark.parametrize(("room", "at_once"), [(1, 1), (2, 2)])
+def test_sentences_that_fill_the_memory_are_searched_one_at_a_time(
+    room: int, at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    translator, lock, running, most = make("word"), threading.Lock(), 0, 0
+    search = translator._search
+
+    def watched(*words: Any, **settings: Any) -> Any:
+        nonlocal running, most
+        with lock:
+            running += 1
+            most = max(most, running)
+        time.sleep(0.05)
+        found = search(*words, **settings)
+        with lock:
+            running -= 1
+        return found
+
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 2)
+    monkeypatch.setattr(translator, "_room", lambda *_: room)
+    monkeypatch.setattr(translator, "_search", watched)
+    assert len(list(translator.translate_all(["a b", "b c", "c a", "b"]))) == 4
+    assert most == at_once

@@ -26,7 +26,7 @@ class Source:
     copies: int = 1
     """How many rows R, next to each other, share a row B of keys and values: the hypotheses of a sentence in a beam."""
 
-    def select(self, rows: Int[Tensor, " R2"]) -> "Source":
+    def select(self, rows: Int[Tensor, " _"]) -> "Source":
         """Return the given rows, in the given order; a row may be asked for more than once."""
         distinct, counts = torch.unique_consecutive(rows, return_counts=True)
         is_even = len(counts) > 0 and bool((counts == counts[0]).all())

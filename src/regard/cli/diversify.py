@@ -1,5 +1,6 @@
 """`regard diversify`."""
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ from regard.cli.terminal import bar, say
 from regard.errors import RegardError
 
 if TYPE_CHECKING:
-    from regard.data.corpus import Split
+    from regard.data.corpus import Corpus, Split
     from regard.search.strategy import Strategy
 
 Pair = tuple[str, str]
@@ -43,15 +44,24 @@ def diversify(runs: tuple[Path, ...], back: tuple[Path, ...], beam: int, batch: 
     """
     from regard.search.strategy import Strategy
 
-    data = {path: _training_data(path) for path in (*runs, *back)}
+    if twice := set(runs) & set(back):
+        raise RegardError(f"{twice.pop()}: given as RUN and as --back RUN, want one or the other.")
+    corpora = {path: _corpus(path) for path in (*runs, *back)}
+    data = {path: corpus["train"] for path, corpus in corpora.items()}
+    known = _pairs(data[runs[0]])
+    held_out = _pairs(corpora[runs[0]]["validation"]) | _pairs(corpora[runs[0]]["test"])
     for path in (*runs[1:], *back):
-        wanted = data[runs[0]].targets if path in back else data[runs[0]].sources
-        if not set(wanted) & set(data[path].sources):
-            side = "targets" if path in back else "sources"
-            raise RegardError(f"{path}: has no source sentence in common with the {side} of {runs[0]}.")
-    known = {pair for run in runs for pair in zip(data[run].sources, data[run].targets, strict=True)}
+        pairs = _pairs(data[path], is_turned=path in back)
+        if not pairs & known:
+            turned = " turned round" if path in back else ""
+            raise RegardError(f"{path}: has no training pair{turned} in common with {runs[0]}.")
+        if leaked := (pairs - known) & held_out:
+            raise RegardError(
+                f"{path}: was trained on {len(leaked)} of the pairs that {runs[0]} is validated and tested on; "
+                "give the data of both runs as files, each split the same pairs."
+            )
     total, made, strategy = sum(map(len, data.values())), 0, Strategy(width=beam)
-    with bar() as progress:
+    with bar(is_shown=not sys.stdout.isatty()) as progress:
         task = progress.add_task("translating", total=total, note="")
         for path, split in data.items():
             for source, target in _translated(path, split, strategy, batch):
@@ -64,11 +74,20 @@ def diversify(runs: tuple[Path, ...], back: tuple[Path, ...], beam: int, batch: 
     say(f"{made:,} new pairs of {total:,} translations")
 
 
-def _training_data(path: Path) -> "Split":
+def _corpus(path: Path) -> "Corpus":
     from regard.data.corpus import load_corpus
+    from regard.evaluate import check_corpus
     from regard.run import Run
 
-    return load_corpus(Run.open(path).config.data)["train"]
+    run = Run.open(path)
+    corpus = load_corpus(run.config.data)
+    check_corpus(run, corpus.sha256)
+    return corpus
+
+
+def _pairs(data: "Split", *, is_turned: bool = False) -> set[Pair]:
+    sides = (data.targets, data.sources) if is_turned else (data.sources, data.targets)
+    return set(zip(*sides, strict=True))
 
 
 def _translated(path: Path, data: "Split", strategy: "Strategy", batch: int) -> Iterator[Pair]:

@@ -2,11 +2,12 @@
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections import ChainMap
+from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Literal, cast
 
 from regard.config import DataConfig
 from regard.data.lines import pairs_of
@@ -31,11 +32,6 @@ class Split:
 
     def __len__(self) -> int:
         return len(self.sources)
-
-    @property
-    def sha256(self) -> str:
-        """Fingerprint of the pairs, without their alignments."""
-        return hashlib.sha256(self.table.encode()).hexdigest()
 
     @property
     def table(self) -> str:
@@ -68,18 +64,23 @@ class Corpus:
         return digest.hexdigest()
 
 
-def training_data(corpus: Corpus, data: DataConfig) -> Split:
-    """Return the training pairs and the extra ones; a pair with a side that is validated or tested on is left out."""
+def training_data(corpus: Corpus, data: DataConfig) -> Corpus:
+    """Add the extra pairs to the training data, but for those with a side that is validated or tested on."""
     train, held_out = corpus["train"], [corpus["validation"], corpus["test"]]
     if not data.extra:
-        return train
+        return corpus
     taken = {text for split in held_out for text in (*split.sources, *split.targets)}
     pairs = [(clean(source), clean(target)) for source, target in pairs_of(Path(data.extra))]
     kept = [pair for pair in pairs if all(pair) and not taken.intersection(pair)]
     if not kept:
         raise RegardError(f"{data.extra}: none of {len(pairs)} pairs can be trained on: empty, validated or tested on.")
     sources, targets = zip(*kept, strict=True)
-    return Split(train.sources + sources, train.targets + targets)
+    more = Split(train.sources + sources, train.targets + targets)
+    dropped = len(pairs) - len(kept)
+    note = f"{data.extra}: {dropped} of {len(pairs)} pairs left out: empty, validated or tested on."
+    notes = (*corpus.notes, *([note] if dropped else []))
+    others = cast("MutableMapping[str, Split]", corpus.splits)  # read by a ChainMap, never written
+    return replace(corpus, splits=ChainMap({"train": more}, others), notes=notes)
 
 
 class Recipe(DataConfig, ABC):

@@ -148,7 +148,7 @@ class Served:
             "corpus": data.corpus,
             "source": getattr(data, "source", None),
             "target": getattr(data, "target", None),
-            "weights": sum(parameter.numel() for parameter in model.parameters()),
+            "weights": self.run.size,
             "vocabulary": [described["source_vocabulary"], described["target_vocabulary"]],
             "tokenizer": config.tokenizer.kind,
             "attention": config.model.attention,

@@ -23,10 +23,9 @@ from regard.training.watch import Watch
 
 @dataclass(frozen=True)
 class EncodedCorpus:
-    """What is trained and validated on as the tokenizers see it, anew for each epoch where subword dropout is on."""
+    """A corpus as its tokenizers see it, anew for each epoch where subword dropout is on."""
 
-    train: Split
-    held_out: Split
+    corpus: Corpus
     tokenizers: TokenizerPair
     dropout: float
     seed: int
@@ -35,7 +34,8 @@ class EncodedCorpus:
         """Return the training pairs as this epoch sees them."""
         if not self.dropout:
             return self._plain
-        sides = ((self.tokenizers.source, self.train.sources, 0), (self.tokenizers.target, self.train.targets, 1))
+        train = self.corpus["train"]
+        sides = ((self.tokenizers.source, train.sources, 0), (self.tokenizers.target, train.targets, 1))
         source, target = (self._sample(tokenizer, texts, number, side) for tokenizer, texts, side in sides)
         return EncodedPairs.of(source, target)
 
@@ -45,12 +45,12 @@ class EncodedCorpus:
 
     @cached_property
     def _plain(self) -> EncodedPairs:
-        return encode_split(self.train, self.tokenizers)
+        return encode_split(self.corpus["train"], self.tokenizers)
 
     @cached_property
     def validation(self) -> EncodedPairs:
         """Return the validation pairs."""
-        return encode_split(self.held_out, self.tokenizers)
+        return encode_split(self.corpus["validation"], self.tokenizers)
 
 
 def encode_split(split: Split, tokenizers: TokenizerPair) -> EncodedPairs:
@@ -61,14 +61,14 @@ def encode_split(split: Split, tokenizers: TokenizerPair) -> EncodedPairs:
 class Session:
     """One training bound to its run directory; every event has reached the disk when it is yielded."""
 
-    def __init__(self, run: Run, corpus: Corpus, train: Split, *, should_stop: Callable[[], bool]) -> None:
+    def __init__(self, run: Run, corpus: Corpus, *, should_stop: Callable[[], bool]) -> None:
         self.run = run
         self.corpus = corpus
         config = run.config
         torch.manual_seed(config.train.seed)
         pair = run.tokenizers
         model = build_model(config.model, source_words=pair.source.size, target_words=pair.target.size)
-        data = EncodedCorpus(train, corpus["validation"], pair, config.tokenizer.dropout, config.train.seed)
+        data = EncodedCorpus(corpus, pair, config.tokenizer.dropout, config.train.seed)
         self.trainer = Trainer(model, data, config.train, should_stop=should_stop)
         self.watch = Watch(corpus, pair)
 
@@ -77,14 +77,12 @@ class Session:
         """Load the corpus, train the tokenizers and make the run directory."""
         Run.refuse_existing(path)
         corpus = load_corpus(config.data, tokens=config.tokenizer.kind)
-        own, train = corpus["train"], training_data(corpus, config.data)
-        tokenizers = TokenizerPair.train(config.tokenizer, own.sources, own.targets)
+        enlarged = training_data(corpus, config.data)
+        tokenizers = TokenizerPair.train(config.tokenizer, corpus["train"].sources, corpus["train"].targets)
         build_model(config.model, source_words=tokenizers.source.size, target_words=tokenizers.target.size)
         choose_device(config.train.device)  # what cannot work must not leave a directory behind
-        run = Run.create(path, config, tokenizers, corpus_sha256=corpus.sha256)
-        if train is not own:
-            run.describe(training_sha256=train.sha256)
-        return cls(run, corpus, train, should_stop=should_stop)
+        sums = {"corpus_sha256": corpus.sha256, "training_sha256": enlarged.sha256}
+        return cls(Run.create(path, config, tokenizers, **sums), enlarged, should_stop=should_stop)
 
     @classmethod
     def resume(cls, run: Run, *, should_stop: Callable[[], bool] = lambda: False) -> "Session":
@@ -92,11 +90,12 @@ class Session:
         if run.description["status"] == "finished":
             raise RegardError(f"{run.path}: finished; there is nothing to resume.")
         corpus = load_corpus(run.config.data, tokens=run.config.tokenizer.kind)
-        train = training_data(corpus, run.config.data)
-        trained_on = run.description.get("training_sha256", train.sha256)
-        if (corpus.sha256, train.sha256) != (run.description["corpus_sha256"], trained_on):
+        enlarged, described = training_data(corpus, run.config.data), run.description
+        if corpus.sha256 != described["corpus_sha256"]:
             raise RegardError(f"{run.path}: the corpus has changed since this run began; train a new one.")
-        session = cls(run, corpus, train, should_stop=should_stop)
+        if enlarged.sha256 != described.get("training_sha256", corpus.sha256):
+            raise RegardError(f"{run.config.data.extra}: has changed since {run.path} began; train a new run.")
+        session = cls(run, enlarged, should_stop=should_stop)
         if (run.path / "last.safetensors").exists():
             tensors, metadata = run.load_weights("last")
             session.trainer.restore(Checkpoint(tensors, metadata["progress"]))

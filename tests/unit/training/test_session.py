@@ -27,13 +27,14 @@ def test_extra_pairs_are_trained_on_and_belong_to_the_run(tmp_path: Path) -> Non
     plain = Session.begin(load_config("reverse", REVERSE), tmp_path / "plain")
     more = Session.begin(load_config("reverse", [*REVERSE, f"data.extra={extra}"]), tmp_path / "more")
     assert [len(each.trainer.data.epoch(1)) for each in (plain, more)] == [200, 202]
+    assert more.notes == (*plain.notes, f"{extra}: 1 of 3 pairs left out: empty, validated or tested on.")
     assert more.run.description["corpus_sha256"] == plain.run.description["corpus_sha256"]
     assert more.run.tokenizers.target.encode("abcd") == plain.run.tokenizers.target.encode("abcd")
     Session.resume(more.run)
     extra.write_text("abcdabcdabcd\tdcbadcbadcba\n", encoding="utf-8")
     with pytest.raises(RegardError) as caught:
         Session.resume(more.run)
-    assert str(caught.value) == f"{more.run.path}: the corpus has changed since this run began; train a new one."
+    assert str(caught.value) == f"{extra}: has changed since {more.run.path} began; train a new run."
 
 
 def test_extra_pairs_never_hold_what_is_validated_or_tested_on(tmp_path: Path) -> None:
