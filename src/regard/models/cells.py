@@ -22,6 +22,8 @@ class Cell(ABC):
     """Blocks of size H in the projections of input and state."""
     tensors: int
     """Tensors in its state."""
+    one_step: Callable[..., Tensor | tuple[Tensor, ...]]
+    """Torch's operation for one step, which costs less than a sequence of one."""
 
     @staticmethod
     @abstractmethod
@@ -35,6 +37,7 @@ class GRU(Cell):
     network = nn.GRU
     gates = 3
     tensors = 1
+    one_step = torch.gru_cell
 
     @staticmethod
     def step(x: Float[Tensor, "B GH"], h: Float[Tensor, "B GH"], state: State) -> State:
@@ -51,6 +54,7 @@ class LSTM(Cell):
     network = nn.LSTM
     gates = 4
     tensors = 2
+    one_step = torch.lstm_cell
 
     @staticmethod
     def step(x: Float[Tensor, "B GH"], h: Float[Tensor, "B GH"], state: State) -> State:
@@ -66,6 +70,7 @@ class RNN(Cell):
     network = nn.RNN
     gates = 1
     tensors = 1
+    one_step = torch.rnn_tanh_cell
 
     @staticmethod
     def step(x: Float[Tensor, "B GH"], h: Float[Tensor, "B GH"], state: State) -> State:
@@ -98,10 +103,25 @@ class Sequence(nn.Module):
         ends: list[State] = []
         outputs = inputs
         for number, network in enumerate(self.layers):
-            first, *rest = (tensor[None, :, number].contiguous() for tensor in state)
-            outputs, last = network(self.dropout(outputs) if number else outputs, (first, *rest) if rest else first)
-            ends.append(tuple(tensor[0] for tensor in (last if rest else (last,))))
+            outputs = self.dropout(outputs) if number else outputs
+            before = tuple(tensor[:, number].contiguous() for tensor in state)
+            is_step = outputs.shape[1] == 1 and not torch.is_grad_enabled()
+            outputs, after = (self._step if is_step else self._run)(network, outputs, before)
+            ends.append(after)
         return outputs, tuple(torch.stack(tensors, dim=1) for tensors in zip(*ends, strict=True))
+
+    @staticmethod
+    def _run(network: nn.Module, inputs: Float[Tensor, "B T E"], state: State) -> tuple[Tensor, State]:
+        first, *rest = (tensor[None] for tensor in state)
+        outputs, last = network(inputs, (first, *rest) if rest else first)
+        return outputs, tuple(tensor[0] for tensor in (last if rest else (last,)))
+
+    def _step(self, network: nn.Module, inputs: Float[Tensor, "B 1 E"], state: State) -> tuple[Tensor, State]:
+        assert isinstance(network, nn.RNNBase)
+        (weights,) = network.all_weights
+        last = self.cell.one_step(inputs[:, 0], state if len(state) > 1 else state[0], *weights)
+        after = last if isinstance(last, tuple) else (last,)
+        return after[0][:, None], after
 
 
 class Stack(nn.Module):

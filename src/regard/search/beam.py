@@ -7,7 +7,7 @@ from regard.search.hypothesis import Hypothesis
 from regard.search.loop import search
 from regard.search.ranking import RANKING, Ranking
 from regard.search.rows import Expander, Prefix, Rows
-from regard.search.rules import NEVER, RULES, Rules
+from regard.search.rules import RULES, Rules
 from regard.search.stepper import E, Stepper
 from regard.search.tree import Recorder
 from regard.search.trellis import Choice
@@ -48,9 +48,8 @@ def _best(log_probs: Float[Tensor, "R V"], rows: Rows[E], total: Float[Tensor, "
     sentences, width = total.shape
     most = min(width, log_probs.shape[1])
     price, token = log_probs.topk(most, dim=1)
-    totals = log_probs.new_full((sentences * width, most), NEVER)
-    totals[rows.place] = total.view(-1)[rows.place, None] + price
+    totals = total.view(-1, 1) + price.index_select(0, rows.row)  # a place without a row has a total of -inf
     best, index = totals.view(sentences, width * most).topk(width, dim=1)
     parent = index // most + torch.arange(sentences, device=total.device)[:, None] * width
-    candidate = (rows.row[parent], index % most)
-    return Choice(parent, token[candidate], price[candidate], best)
+    candidate = rows.row[parent] * most + index % most
+    return Choice(parent, token.take(candidate), price.take(candidate), best)

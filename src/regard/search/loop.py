@@ -62,6 +62,8 @@ def _settle(
     score = ranking.score(choice.total, length, covered=by_place, is_token=expander.source.is_token)
     is_hypothesis = choice.total > NEVER
     is_end = is_hypothesis & (choice.token == EOS)
+    if not pool.has_any and length < expander.soonest_cut and not is_end.any():  # most steps of a single sentence
+        return Outcome(choice, score, is_end, is_end, is_hypothesis)
     is_cut = is_hypothesis & ~is_end & (length >= expander.longest[:, None])
     is_last_resort = is_cut & pool.is_empty & ~is_end.any(dim=1, keepdim=True)
     pool.offer(is_end | is_last_resort, score, choice.total, length)

@@ -66,6 +66,8 @@ class Expander(Generic[E]):
         begun = (self.prefix != PAD).sum(dim=1)
         self.longest = torch.maximum(rules.longest.of(source_lengths), begun + 1) if longest is None else longest
         self.shortest = torch.minimum(rules.shortest.of(source_lengths), self.longest)
+        self.soonest_cut = int(self.longest.min()) if self.sentences else 0
+        """The first length at which a hypothesis is cut off."""
         self._short_until = int(self.shortest.max()) if self.sentences else 0
         self.imposed = _checked(imposed, source.is_token)
 

@@ -33,6 +33,8 @@ class Pool:
         self.total = like.new_full(size, NEVER)
         self.place = torch.zeros(size, dtype=torch.long, device=like.device)
         self.length = torch.zeros_like(self.place)
+        self.has_any = False
+        """Whether any sentence has an ended hypothesis."""
 
     @property
     def worst(self) -> Float[Tensor, "B 1"]:
@@ -50,6 +52,7 @@ class Pool:
         """Keep the best of what is there and what is offered."""
         if not is_offered.any():
             return
+        self.has_any = True
         places = torch.arange(score.numel(), device=score.device).view_as(score)
         score = torch.cat((self.score, score.masked_fill(~is_offered, NEVER)), dim=1)
         self.score, index = score.topk(self.score.shape[1], dim=1)
