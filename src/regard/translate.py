@@ -287,9 +287,9 @@ class Translator:
     ) -> Iterator[Translation]:
         rows = [i for i, text in enumerate(texts) if text.strip()]
         ids = dict(zip(rows, self._encode([texts[i] for i in rows]), strict=True))
+        rows.sort(key=lambda i: -len(ids[i]))
         done: dict[int, Translation] = {}
         jobs: list[list[int]] = []
-        rows.sort(key=lambda i: -len(ids[i]))
         count = workers(torch.get_num_threads())
         even = _even(len(rows), most=batch, count=count)
         alone = 0
@@ -305,7 +305,8 @@ class Translator:
                 continue
             alone += room < count  # such sentences must not be in the memory together
             size = max(1, min(even, room // count))
-            jobs, rows = [*jobs, rows[:size]], rows[size:]
+            jobs.append(rows[:size])
+            rows = rows[size:]
 
         def search(chosen: list[int]) -> Found:
             return self._search([ids[i] for i in chosen], manner, numbers=[first + i for i in chosen])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from regard.cli.options import batch_option
 from regard.cli.terminal import bar, say
 from regard.errors import RegardError
 
@@ -34,12 +35,12 @@ Pair = tuple[str, str]
     metavar="WIDTH",
     help="Beam width; 1 is greedy search.",
 )
-@click.option("--batch", type=click.IntRange(1), default=64, show_default=True, help="Sentences at a time.")
-def diversify(runs: tuple[Path, ...], back: tuple[Path, ...], beam: int, batch: int) -> None:  # fmt: skip
+@batch_option
+def diversify(runs: tuple[Path, ...], back: tuple[Path, ...], beam: int, batch: int) -> None:
     """Make more training pairs out of training data and models that know them.
 
     Each RUN translates the sources it was trained on, each --back RUN the targets. Prints the new pairs, lines of
-    source<TAB>target; pairs that are there already, and translations without an end, are left out. A new training
+    source<TAB>target; pairs that the corpus has already, and translations without an end, are left out. A new training
     takes them with data.extra=FILE.
     """
     from regard.search.strategy import Strategy

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from regard.cli.options import RANKING, also_option, refuse, search_options
+from regard.cli.options import RANKING, also_option, batch_option, refuse, search_options
 from regard.cli.terminal import bar, say
 from regard.errors import RegardError
 
@@ -42,7 +42,7 @@ Shared = list[tuple[str, list[str]]]
     help="Gold alignments in Pharaoh format (0-0 1-2), counted from 0: words and punctuation marks, or characters "
     "where the corpus has strings (reverse).",
 )
-@click.option("--batch", type=click.IntRange(1), default=64, show_default=True, help="Sentences at a time.")
+@batch_option
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON, hypotheses included.")
 def evaluate(
     run_and_widths: tuple[str, ...],

@@ -55,6 +55,10 @@ also_option = click.option(
     help="Another run with the same vocabulary: an ensemble. May be repeated.",
 )
 
+batch_option = click.option(
+    "--batch", type=click.IntRange(1), default=64, show_default=True, help="Sentences at a time."
+)
+
 OPTIONS = (
     click.option("--length-penalty", type=float, metavar="ALPHA",
                  help="Divide log P by length^ALPHA; 0 compares whole probabilities.  [default: 0.7, with --gnmt 0.6]"),

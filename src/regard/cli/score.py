@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from regard.cli.options import also_option, refuse
+from regard.cli.options import also_option, batch_option, refuse
 from regard.cli.terminal import bar
 from regard.errors import RegardError
 
@@ -30,7 +30,7 @@ WINDOW = 2048
 @also_option
 @click.option("--split", default="test", show_default=True, help="Without files: which part of the run's corpus.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line: every token, and attention.")
-@click.option("--batch", type=click.IntRange(1), default=64, show_default=True, help="Sentences at a time.")
+@batch_option
 def score(
     run: Path,
     source: Path | None,

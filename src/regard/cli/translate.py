@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from regard.cli.options import RANKING, also_option, refuse, search_options
+from regard.cli.options import RANKING, also_option, batch_option, refuse, search_options
 from regard.cli.terminal import bar, say
 from regard.errors import RegardError
 
@@ -47,7 +47,7 @@ NAMED = 10
 )
 @click.option("--attention", type=click.Path(path_type=Path), help="Write the attention to FILE, a JSON object a line.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line instead, attention included.")
-@click.option("--batch", type=click.IntRange(1), default=64, show_default=True, help="Sentences at a time.")
+@batch_option
 def translate(
     run: Path | None,
     file: Path | None,

@@ -86,8 +86,10 @@ class Expander(Generic[E]):
             imposed = self.imposed[:, :, t].index_select(0, sentence)
         stepped = self.model.step(rows.seen[:, -1], rows.state, rows.source, imposed)
         log_probs = stepped.log_probs.clamp(min=IMPOSSIBLE)
-        forced = self.prefix[:, t].index_select(0, sentence) if t < self.prefix.shape[1] - 1 else None
-        given = None if forced is None else log_probs.gather(1, forced[:, None]).squeeze(1)
+        forced = None
+        if t < self.prefix.shape[1] - 1:
+            token = self.prefix[:, t].index_select(0, sentence)
+            forced = token, log_probs.gather(1, token[:, None]).squeeze(1)
         tell = watch or _ignore
         tell("model", log_probs)
         for special in (PAD, BOS):
@@ -99,8 +101,8 @@ class Expander(Generic[E]):
         if rows.length < self._short_until:
             forbid_end(log_probs, rows.length < self.shortest.index_select(0, sentence))
             tell("too short", log_probs)
-        if forced is not None and given is not None:
-            force(log_probs, forced, given)
+        if forced:
+            force(log_probs, *forced)
             tell("not the prefix", log_probs)
         return Step(log_probs, stepped.weights, stepped.state)
 
