@@ -16,7 +16,7 @@ from benchmarks.turns import Encoded, forever
 from regard.config import Config
 from regard.device import keep_freed_memory
 from regard.models.build import build_model
-from regard.models.layout import lay_out_for_search
+from regard.models.packing import pack_for_search
 from regard.models.seq2seq import Seq2Seq
 from regard.run import Run
 from regard.search.rules import Length, Rules
@@ -63,8 +63,7 @@ class Ours:
         strategy = Strategy(width, rules=Rules(shortest=length, longest=length))
         text = self.pieces.tokenizers.source.text
         sentences = [text(line.split(" ")) for line in self.pieces.lines("test.source")]
-        model = copy.deepcopy(self.model)
-        lay_out_for_search(model)  # as a run does when it is opened
+        model = pack_for_search(copy.deepcopy(self.model))  # as a run does when it is opened to translate
         translator = Translator([model], self.pieces.tokenizers)
         began = time.perf_counter()
         found = list(translator.translate_all(sentences, strategy, batch=DECODED))

@@ -16,6 +16,7 @@ from regard.config import load_config
 from regard.data.tokenizers import TokenizerPair
 from regard.data.words import split_words
 from regard.models.build import build_model
+from regard.models.packing import pack_for_search
 from regard.search.strategy import Strategy
 from regard.translate import Translator, load
 
@@ -39,7 +40,8 @@ def translator(run: str, data: str) -> Translator:
     config, train = load_config("homework"), corpus(data)["train"]
     pair = TokenizerPair.train(config.tokenizer, train.sources, train.targets)
     torch.manual_seed(1)
-    return Translator([build_model(config.model, source_words=pair.source.size, target_words=pair.target.size)], pair)
+    model = build_model(config.model, source_words=pair.source.size, target_words=pair.target.size)
+    return Translator([pack_for_search(model)], pair)
 
 
 def measure(model: Translator, lines: list[str], *, widths: list[int], rounds: int) -> list[Result]:

@@ -17,7 +17,7 @@ from regard.config import Config
 from regard.data.batches import Batch, EncodedPairs, plan
 from regard.device import keep_freed_memory, side_by_side
 from regard.models.build import build_model
-from regard.models.layout import lay_out_for_search
+from regard.models.packing import pack_for_search
 from regard.models.seq2seq import Seq2Seq
 from regard.search.rules import Length, Rules
 from regard.search.strategy import Strategy
@@ -166,9 +166,7 @@ def _words(config: Config) -> int:
 def _fresh_model(config: Config, *, for_search: bool = False) -> Seq2Seq:
     torch.manual_seed(1)
     model = build_model(config.model, source_words=_words(config), target_words=_words(config))
-    if for_search:
-        lay_out_for_search(model.eval())
-    return model
+    return pack_for_search(model.eval()) if for_search else model
 
 
 def _name(width: int) -> str:

@@ -51,6 +51,7 @@ def lock(path: Path, *, is_waiting: bool = False) -> Iterator[None]:
         return
     name = path.resolve().with_name(f".{path.resolve().name}.lock")
     how = fcntl.LOCK_EX | (0 if is_waiting else fcntl.LOCK_NB)
+    made = [folder for folder in name.parents if not folder.exists()]
     with telling(path), ExitStack() as stack:
         name.parent.mkdir(parents=True, exist_ok=True)
         while True:
@@ -69,6 +70,9 @@ def lock(path: Path, *, is_waiting: bool = False) -> Iterator[None]:
             yield
         finally:
             name.unlink(missing_ok=True)
+            with suppress(OSError):  # not empty: the run is there
+                for folder in made:
+                    folder.rmdir()
 
 
 def append_line(path: Path, line: str) -> None:

@@ -166,11 +166,10 @@ class Run:
             raise RegardError(f"{path}: damaged ({error}).") from None
 
     def model(self) -> "Seq2Seq":
-        """Build the model with its best weights, ready to translate."""
+        """Build the model with its best weights."""
         import torch
 
         from regard.models.build import build_model
-        from regard.models.layout import lay_out_for_search
         from regard.models.small import restore
 
         weights = restore(self.load_weights("best")[0])
@@ -181,7 +180,6 @@ class Run:
                 if name not in weights or weights[name].shape != parameter.shape:
                     raise RegardError(f"{self.path / 'best.safetensors'}: does not fit config.json at '{name}'.")
                 parameter.copy_(weights[name])
-        lay_out_for_search(model)
         return model.eval()
 
     @cached_property

@@ -15,9 +15,10 @@ from regard.data.batches import Batch, EncodedPairs, Flat, plan
 from regard.data.tokenizers import CharacterTokenizer, Tokenizer, TokenizerPair
 from regard.data.vocabulary import EOS, UNK
 from regard.data.words import split_words, word_of_token
-from regard.device import side_by_side, workers
+from regard.device import keep_freed_memory, side_by_side, workers
 from regard.errors import RegardError
 from regard.metrics.alignment import Alignment, join_pieces, strongest_links
+from regard.models.packing import pack_for_search
 from regard.models.scoring import token_log_probs
 from regard.models.seq2seq import Seq2Seq
 from regard.parts import DISPLAYS
@@ -163,6 +164,7 @@ class Translator:
     def __init__(self, models: Sequence[Seq2Seq], tokenizers: TokenizerPair) -> None:
         self.models = [model.eval() for model in models]
         self.tokenizers = tokenizers
+        keep_freed_memory()
 
     @classmethod
     def open(cls, *paths: str | Path) -> "Translator":
@@ -173,7 +175,7 @@ class Translator:
             for own, other in ((first.source, run.tokenizers.source), (first.target, run.tokenizers.target)):
                 if own.size != other.size or own.pieces(range(own.size)) != other.pieces(range(own.size)):
                     raise RegardError(f"{run.path}: has another vocabulary than {runs[0].path}; an ensemble needs one.")
-        return cls([run.model() for run in runs], first)
+        return cls([pack_for_search(run.model()) for run in runs], first)
 
     def translate(
         self,

@@ -43,6 +43,7 @@ GREEDY = "has no effect on greedy search, which has nothing to compare; want --b
         ("evaluate {scenes} --beam 1 --gnmt", f"--gnmt: {GREEDY}"),
         ("translate {scenes} --json --scores", "--scores: has no effect with --json, which has everything."),
         ("translate {scenes} --n-best 6", "search.n_best: got 6, want an integer from 1 to the width, 5."),
+        ("translate {scenes} --max-length 0", "search.max_length: got 0, want at least 1."),
         ("translate {scenes} --beam 5000 --max-length 100000",
          "search: width 5000, up to 100000 tokens from 1, needs about 34 GB of memory for a sentence, want at most 4. "
          "Shorten it, or lower the width or length."),

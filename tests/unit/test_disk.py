@@ -53,12 +53,13 @@ def test_a_line_is_added_whole_or_not_at_all(tmp_path: Path) -> None:
 
 
 def test_a_lock_keeps_others_out_and_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run = tmp_path / "deep" / "run"
+    run = tmp_path / "very" / "deep" / "run"
     with lock(run), pytest.raises(RegardError) as caught, lock(run):
         pytest.fail("two at a time")
     assert str(caught.value) == f"{run}: another process is training this run; let it end, or stop it first."
-    assert os.listdir(run.parent) == []
-    run.mkdir()
+    assert os.listdir(tmp_path) == []
+    with lock(run):
+        run.mkdir()
     monkeypatch.chdir(run)
     with lock(Path()), pytest.raises(RegardError), lock(run):
         pytest.fail("two at a time")

@@ -81,7 +81,7 @@ class SubwordTokenizer(Tokenizer):
 
     def encode_all(self, texts: Sequence[str]) -> list[list[int]]:
         """Return the numbers of many texts."""
-        return list(self._processor.encode([_spaced(text, lowercase=self.lowercase) for text in texts]))
+        return [self.encode(text) for text in texts]  # sentencepiece would start threads, even for a single text
 
     def sample_all(self, texts: Sequence[str], *, dropout: float, seed: int) -> list[list[int]]:
         """Return the numbers of many texts, each merge of pieces skipped with probability `dropout` (BPE-dropout).

@@ -22,8 +22,6 @@ class Cell(ABC):
     """Blocks of size H in the projections of input and state."""
     tensors: int
     """Tensors in its state."""
-    one_step: Callable[..., Tensor | tuple[Tensor, ...]]
-    """Torch's operation for one step, which costs less than a sequence of one."""
 
     @staticmethod
     @abstractmethod
@@ -37,7 +35,6 @@ class GRU(Cell):
     network = nn.GRU
     gates = 3
     tensors = 1
-    one_step = torch.gru_cell
 
     @staticmethod
     def step(x: Float[Tensor, "B GH"], h: Float[Tensor, "B GH"], state: State) -> State:
@@ -54,7 +51,6 @@ class LSTM(Cell):
     network = nn.LSTM
     gates = 4
     tensors = 2
-    one_step = torch.lstm_cell
 
     @staticmethod
     def step(x: Float[Tensor, "B GH"], h: Float[Tensor, "B GH"], state: State) -> State:
@@ -70,7 +66,6 @@ class RNN(Cell):
     network = nn.RNN
     gates = 1
     tensors = 1
-    one_step = torch.rnn_tanh_cell
 
     @staticmethod
     def step(x: Float[Tensor, "B GH"], h: Float[Tensor, "B GH"], state: State) -> State:
@@ -92,7 +87,17 @@ class Sequence(nn.Module):
         self.cell: type[Cell] = CELLS[cell]
         sizes = [inputs, *[hidden] * (layers - 1)]
         self.layers = nn.ModuleList(self.cell.network(size, hidden, batch_first=True) for size in sizes)
+        self.with_input, self.with_state = nn.ModuleList(), nn.ModuleList()
+        """Each layer's products with its input and its state, once `prepare_steps` was called."""
         self.dropout = dropout
+
+    def prepare_steps(self) -> None:
+        """Take single steps from now on without torch's sequence networks, whose start costs more than the step."""
+        for network in self.layers:
+            assert isinstance(network, nn.RNNBase)
+            ((from_input, from_state, input_bias, state_bias),) = network.all_weights
+            self.with_input.append(_linear(from_input, input_bias))
+            self.with_state.append(_linear(from_state, state_bias))
 
     def start(self, sentence: Float[Tensor, "B H"]) -> State:
         """Return the state before the first input."""
@@ -105,8 +110,10 @@ class Sequence(nn.Module):
         for number, network in enumerate(self.layers):
             outputs = self.dropout(outputs) if number else outputs
             before = tuple(tensor[:, number].contiguous() for tensor in state)
-            is_step = outputs.shape[1] == 1 and not torch.is_grad_enabled()
-            outputs, after = (self._step if is_step else self._run)(network, outputs, before)
+            if self.with_input and outputs.shape[1] == 1:
+                outputs, after = self._step(number, outputs, before)
+            else:
+                outputs, after = self._run(network, outputs, before)
             ends.append(after)
         return outputs, tuple(torch.stack(tensors, dim=1) for tensors in zip(*ends, strict=True))
 
@@ -116,12 +123,15 @@ class Sequence(nn.Module):
         outputs, last = network(inputs, (first, *rest) if rest else first)
         return outputs, tuple(tensor[0] for tensor in (last if rest else (last,)))
 
-    def _step(self, network: nn.Module, inputs: Float[Tensor, "B 1 E"], state: State) -> tuple[Tensor, State]:
-        assert isinstance(network, nn.RNNBase)
-        (weights,) = network.all_weights
-        last = self.cell.one_step(inputs[:, 0], state if len(state) > 1 else state[0], *weights)
-        after = last if isinstance(last, tuple) else (last,)
+    def _step(self, layer: int, inputs: Float[Tensor, "B 1 E"], state: State) -> tuple[Tensor, State]:
+        after = self.cell.step(self.with_input[layer](inputs[:, 0]), self.with_state[layer](state[0]), state)
         return after[0][:, None], after
+
+
+def _linear(weight: nn.Parameter, bias: nn.Parameter) -> nn.Linear:
+    layer = nn.Linear(weight.shape[1], weight.shape[0], device="meta")
+    layer.weight, layer.bias = weight, bias
+    return layer
 
 
 class Stack(nn.Module):

@@ -47,9 +47,8 @@ def _best(log_probs: Float[Tensor, "R V"], rows: Rows[E], total: Float[Tensor, "
     """
     sentences, width = total.shape
     most = min(width, log_probs.shape[1])
-    price, token = log_probs.topk(most, dim=1)
-    totals = total.view(-1, 1) + price.index_select(0, rows.row)  # a place without a row has a total of -inf
-    best, index = totals.view(sentences, width * most).topk(width, dim=1)
-    parent = index // most + torch.arange(sentences, device=total.device)[:, None] * width
-    candidate = rows.row[parent] * most + index % most
-    return Choice(parent, token.take(candidate), price.take(candidate), best)
+    price, token = (best.index_select(0, rows.row).view(sentences, -1) for best in log_probs.topk(most, dim=1))
+    totals = total[:, :, None] + price.view(sentences, width, most)  # a place without a row has a total of -inf
+    best, index = totals.view(sentences, -1).topk(width, dim=1)
+    parent = rows.first + index // most
+    return Choice(parent, token.gather(1, index), price.gather(1, index), best)

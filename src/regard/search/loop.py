@@ -43,8 +43,8 @@ def search(
         if recorder:
             recorder.add(rows.place, total, rows.length, outcome)
         total = choice.total.masked_fill(~outcome.is_alive, NEVER)
-        parent, token, is_alive = (x.flatten() for x in (choice.parent, choice.token, outcome.is_alive))
-        rows = expander.move(rows, step.state, parent=parent, token=token, is_alive=is_alive)
+        origin, token, is_alive = (x.flatten() for x in (origin, choice.token, outcome.is_alive))
+        rows = expander.move(rows, step.state, origin=origin, token=token, is_alive=is_alive)
     return trellis.hypotheses(pool, is_token)
 
 
@@ -58,12 +58,12 @@ def _settle(
     covered: Float[Tensor, "P S"] | None,
 ) -> Outcome:
     """Put what ended into the pool, and say which of the rest is worth going on with."""
-    by_place = None if covered is None else covered.view(*choice.total.shape, -1)
-    score = ranking.score(choice.total, length, covered=by_place, is_token=expander.source.is_token)
     is_hypothesis = choice.total > NEVER
     is_end = is_hypothesis & (choice.token == EOS)
     if not pool.has_any and length < expander.soonest_cut and not is_end.any():  # most steps of a single sentence
-        return Outcome(choice, score, is_end, is_end, is_hypothesis)
+        return Outcome(choice, None, is_end, is_end, is_hypothesis)
+    by_place = None if covered is None else covered.view(*choice.total.shape, -1)
+    score = ranking.score(choice.total, length, covered=by_place, is_token=expander.source.is_token)
     is_cut = is_hypothesis & ~is_end & (length >= expander.longest[:, None])
     is_last_resort = is_cut & pool.is_empty & ~is_end.any(dim=1, keepdim=True)
     pool.offer(is_end | is_last_resort, score, choice.total, length)

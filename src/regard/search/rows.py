@@ -33,6 +33,8 @@ class Rows(Generic[E]):
     place: Int[Tensor, " R"]
     row: Int[Tensor, " P"]
     """The row of each place; 0 for a place that has none."""
+    first: Int[Tensor, "B 1"]
+    """The first place of each sentence."""
     length: int
     """Length of the hypotheses after the next token."""
     seen: Int[Tensor, "R L"]
@@ -76,19 +78,18 @@ class Expander(Generic[E]):
         place = torch.arange(self.sentences, device=self.device) * self.width
         source = self.source.select(place // self.width)
         seen = torch.full_like(place, BOS)[:, None]
-        return Rows(place, self._inverse(place), 1, seen, self.model.start(source), source)
+        return Rows(place, self._inverse(place), place[:, None], 1, seen, self.model.start(source), source)
 
     def step(self, rows: Rows[E], watch: Watch | None = None) -> Step:
         """Ask the model, and set the log-probability of what is not allowed to -inf."""
-        sentence, t = rows.place // self.width, rows.length - 1
-        imposed = None
+        t, imposed = rows.length - 1, None
         if self.imposed is not None and t < self.imposed.shape[2]:
-            imposed = self.imposed[:, :, t].index_select(0, sentence)
+            imposed = self.imposed[:, :, t].index_select(0, rows.place // self.width)
         stepped = self.model.step(rows.seen[:, -1], rows.state, rows.source, imposed)
         log_probs = stepped.log_probs.clamp(min=IMPOSSIBLE)
         forced = None
         if t < self.prefix.shape[1] - 1:
-            token = self.prefix[:, t].index_select(0, sentence)
+            token = self.prefix[:, t].index_select(0, rows.place // self.width)
             forced = token, log_probs.gather(1, token[:, None]).squeeze(1)
         tell = watch or _ignore
         tell("model", log_probs)
@@ -99,7 +100,7 @@ class Expander(Generic[E]):
             constraint.forbid(log_probs, rows.seen)
             tell(constraint.reason, log_probs)
         if rows.length < self._short_until:
-            forbid_end(log_probs, rows.length < self.shortest.index_select(0, sentence))
+            forbid_end(log_probs, rows.length < self.shortest.index_select(0, rows.place // self.width))
             tell("too short", log_probs)
         if forced:
             force(log_probs, *forced)
@@ -111,23 +112,25 @@ class Expander(Generic[E]):
         rows: Rows[E],
         state: State,
         *,
-        parent: Int[Tensor, " P"],
+        origin: Int[Tensor, " P"],
         token: Int[Tensor, " P"],
         is_alive: Bool[Tensor, " P"],
     ) -> Rows[E]:
-        """Let every place continue the hypothesis of its parent with a token."""
+        """Let every place continue the hypothesis of a row with a token."""
         place = self._places(is_alive, rows.place)
-        origin = rows.row[parent[place]]
-        seen = token[place, None]
+        is_same, is_all = place is rows.place, len(place) == len(is_alive)
+        origin, token = (origin, token) if is_all else (origin[place], token[place])
+        seen = token[:, None]
         if self.constraints:
             seen = torch.cat((rows.seen[origin], seen), dim=1)
-        is_same = place is rows.place
         row = rows.row if is_same else self._inverse(place)
         source = rows.source if is_same else self.source.select(place // self.width)
-        return Rows(place, row, rows.length + 1, seen, select(state, origin), source)
+        return Rows(place, row, rows.first, rows.length + 1, seen, select(state, origin), source)
 
     def _places(self, is_alive: Bool[Tensor, " P"], current: Int[Tensor, " R"]) -> Int[Tensor, " R2"]:
         """Choose the places that get a row. A new choice copies the source, so up to 1/8 dead rows are kept."""
+        if len(current) == len(is_alive) and is_alive.all():
+            return current
         is_open = is_alive.view(-1, self.width).any(dim=1, keepdim=True).expand(-1, self.width).reshape(-1)
         counts = torch.stack((is_alive.sum(), is_alive[current].sum(), is_open.sum()))
         alive, alive_now, in_open = counts.tolist()

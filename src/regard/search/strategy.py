@@ -124,6 +124,8 @@ def strategy_of(
     seed: int = 1,
 ) -> Strategy:
     """Build a strategy from what users are asked for, on the command line and by the service."""
+    if max_length == Length():
+        raise RegardError("search.max_length: got 0, want at least 1.")
     kind = Gnmt if gnmt else Power
     normalisation = kind() if length_penalty is None else kind(length_penalty) if length_penalty else Plain()
     constraints: tuple[Constraint, ...] = (NoUnknown(),) if unknown == "forbid" else ()

@@ -60,7 +60,8 @@ class Outcome:
     """What became of the choices of one step."""
 
     choice: Choice
-    score: Float[Tensor, "B W"]
+    score: Float[Tensor, "B W"] | None
+    """None while nothing has ended."""
     is_end: Bool[Tensor, "B W"]
     """Ended with EOS."""
     is_cut: Bool[Tensor, "B W"]
@@ -71,7 +72,7 @@ class Outcome:
     def fate(self, sentence: int, slot: int) -> tuple[str, float | None]:
         """Return what happened to a choice, and its score if it ended."""
         at = (sentence, slot)
-        if self.is_end[at] or self.is_cut[at]:
+        if self.score is not None and (self.is_end[at] or self.is_cut[at]):
             return FINISHED if self.is_end[at] else CUT, float(self.score[at])
         return KEPT if self.is_alive[at] else CANNOT_WIN, None
 

@@ -214,10 +214,7 @@ class Models:
         runs = list({run.path.resolve(): run for run in map(Run.open, paths or (DEFAULT,))}.values())
         names = [run.path.resolve().name for run in runs]
         names = names if len(set(names)) == len(names) else [str(run.path) for run in runs]
-        self.all = {
-            name: Served(name, run, Translator([run.model()], run.tokenizers))
-            for name, run in zip(names, runs, strict=True)
-        }
+        self.all = {name: Served(name, run, Translator.open(run.path)) for name, run in zip(names, runs, strict=True)}
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="model")
 
     def __getitem__(self, name: str) -> Served:

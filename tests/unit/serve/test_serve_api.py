@@ -170,6 +170,7 @@ def test_an_empty_text_has_nothing_to_show(box: str) -> None:
         ("translate", {"text": "a", "n_best": 6}, 400, "search.n_best: got 6, want an integer from 1 to the width, 5."),
         ("translate", {"text": "a", "max_length": "long"}, 422,
          "max_length: got 'long', want a number of tokens such as 40, or relative to the source: 1.5x+10."),
+        ("translate", {"text": "a", "max_length": 0}, 400, "search.max_length: got 0, want at least 1."),
         ("translate", {"text": "a", "length_penalty": float("nan")}, 422,
          "length_penalty: got nan. Input should be a finite number."),
         ("translate", b"{", 422,
