@@ -86,7 +86,7 @@ class Expander(Generic[E]):
         if self.imposed is not None and t < self.imposed.shape[2]:
             imposed = self.imposed[:, :, t].index_select(0, rows.place // self.width)
         stepped = self.model.step(rows.seen[:, -1], rows.state, rows.source, imposed)
-        log_probs = stepped.log_probs.clamp(min=IMPOSSIBLE)
+        log_probs = stepped.log_probs.clamp_(min=IMPOSSIBLE)
         forced = None
         if t < self.prefix.shape[1] - 1:
             token = self.prefix[:, t].index_select(0, rows.place // self.width)

@@ -29,7 +29,7 @@ class Stepped(Protocol):
 
     @property
     def log_probs(self) -> Float[Tensor, "R V"]:
-        """Natural logarithms of the next token's probabilities."""
+        """Natural logarithms of the next token's probabilities, in a tensor of their own: the search changes it."""
 
     @property
     def weights(self) -> Float[Tensor, "R N S"]:
