@@ -190,7 +190,7 @@ def _groups(runs: list[Run], evaluation: str) -> tuple[list[Group], list[str]]:
     for run in runs:
         members.setdefault(repr(_settings(run)), []).append(run)
     settings = [_settings(run) for run, *_ in members.values()]
-    varied = [key for key in dict.fromkeys(key for each in settings for key in each) if _varies(settings, key)]
+    varied = _varied(settings)
     labels, notes = [_label(each, varied) or runs[0].config.model.attention for each in settings], []
     if len(varied) > MOST_NAMED:
         paths = [group[0].path.resolve() for group in members.values()]
@@ -211,6 +211,14 @@ def _settings(run: Run) -> dict[str, Any]:
     if flat["data.extra"]:  # another file of the same name is another experiment
         flat["data.extra"] = f"{Path(flat['data.extra']).name} {run.description['training_sha256'][:8]}"
     return {key: value for key, value in flat.items() if key not in NOT_THE_EXPERIMENT}
+
+
+def _varied(settings: list[dict[str, Any]]) -> list[str]:
+    """Return what the groups differ in; where each attention has one number of heads, it need not be said."""
+    varied = [key for key in dict.fromkeys(key for each in settings for key in each) if _varies(settings, key)]
+    with_heads = {(each["model.attention"], each["model.heads"]) for each in settings}
+    is_implied = len(with_heads) == len({attention for attention, _ in with_heads})
+    return [key for key in varied if key != "model.heads" or not is_implied]
 
 
 def _varies(settings: list[dict[str, Any]], key: str) -> bool:

@@ -280,6 +280,16 @@ def test_groups_are_named_by_what_differs(runs: list[Run], base: Path, tmp_path:
     assert labels == {"cell=gru attention=none", "cell=lstm attention=mean"}
 
 
+def test_heads_are_named_only_where_attention_does_not_imply_them(runs: list[Run], base: Path, tmp_path: Path) -> None:
+    two, four = (
+        configured(fake(base, tmp_path / f"{heads}", attention="multi_head", seed=1, wrong=3), heads=heads)
+        for heads in (2, 4)
+    )
+    assert {group.label for group in compare_runs([runs[0], four]).groups} == {"none", "multi_head"}
+    labels = {group.label for group in compare_runs([runs[0], two, four]).groups}
+    assert labels == {"attention=none heads=1", "attention=multi_head heads=2", "attention=multi_head heads=4"}
+
+
 def test_groups_that_differ_in_many_settings_are_named_by_their_first_run(
     runs: list[Run], base: Path, tmp_path: Path
 ) -> None:
