@@ -34,7 +34,8 @@ def replacing(path: Path) -> Iterator[Path]:
         yield partial
         os.replace(partial, path)
     finally:
-        partial.unlink(missing_ok=True)
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
 
 
 def write_atomically(path: Path, content: bytes) -> None:
@@ -53,9 +54,12 @@ def lock(path: Path, *, is_waiting: bool = False) -> Iterator[None]:
     how = fcntl.LOCK_EX | (0 if is_waiting else fcntl.LOCK_NB)
     made = [folder for folder in name.parents if not folder.exists()]
     with telling(path), ExitStack() as stack:
-        name.parent.mkdir(parents=True, exist_ok=True)
         while True:
-            file = stack.enter_context(name.open("w"))
+            name.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                file = stack.enter_context(name.open("w"))
+            except FileNotFoundError:  # another process has just removed the empty directory that it had made
+                continue
             try:
                 fcntl.flock(file, how)
             except BlockingIOError:

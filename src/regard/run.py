@@ -64,10 +64,10 @@ class Run:
     @classmethod
     def open(cls, path: str | Path) -> "Run":
         """Open a run of this format, or a model in the box by its name; say what is wrong with anything else."""
-        run = cls(BOX / path if str(path) in boxed() and not Path(path).exists() else Path(path))
-        if run.path.is_file():
+        run = cls(BOX / path if str(path) in boxed() and not os.path.exists(path) else Path(path))
+        if os.path.isfile(run.path):
             raise RegardError(f"{path}: a file, want the directory of a run.")
-        if not run.path.is_dir():
+        if not os.path.isdir(run.path):
             raise RegardError(f"{path}: no such run. `regard train` makes one.")
         if not (run.path / "run.json").is_file():
             raise RegardError(f"{path}: not a run, since it has no run.json.")

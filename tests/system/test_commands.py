@@ -24,6 +24,7 @@ SMALL = [
     "model.hidden=64", "model.encoder_hidden=32", "model.bidirectional=true", "train.epochs=6", "train.batch=32",
     "train.learning_rate=5e-3", "train.threads=1",
 ]  # fmt: skip
+LONG = "Wort " * 60
 DRAWING = "regard.pictures.examples.draw_attention"
 pytestmark = pytest.mark.slow
 
@@ -151,10 +152,32 @@ def test_what_a_user_can_fix_is_one_line(run: Path, words: list[str], message: s
     assert result.stderr.splitlines()[-1] == message.format(run=run)
 
 
-def test_usage_errors_exit_with_2() -> None:
-    assert call("trian").exit_code == 2
-    assert "Did you mean 'train'?" in call("trian").stderr
-    assert call("train").exit_code == 2
+def test_mistakes_in_the_words_of_a_command_are_one_line() -> None:
+    for words, message in {
+        ("trian",): "No such command 'trian'. Did you mean 'train'?",
+        ("train",): "Missing argument 'EXPERIMENT'.",
+        ("compare", "reverse", "--seeds", "0"): "Invalid value for '--seeds': 0 is not in the range x>=1.",
+    }.items():
+        result = call(*words)
+        assert result.exit_code == 1
+        assert result.stderr == f"Error: {message}\n"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("show", LONG, "a"), ("show", "de-en", "a", "--against", LONG), ("translate", LONG), ("evaluate", LONG),
+        ("score", LONG), ("serve", LONG), ("export", LONG, "copy"), ("report", LONG, "-o", "x.html"),
+        ("compare", LONG), ("compare", "reverse", "--dir", LONG, "--jobs", "1"), ("train", "reverse", "--run", LONG),
+        ("translate", "de-en", LONG), ("show", "de-en", "Hund.", "-o", f"{LONG}.png"),
+    ],
+)  # fmt: skip
+def test_a_name_too_long_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = call(*words)
+    assert result.exit_code == 1
+    assert result.stderr.splitlines()[-1].startswith("Error: ")
+    assert os.listdir(tmp_path) == []
 
 
 def test_input_that_is_not_utf8_is_named(run: Path, tmp_path: Path) -> None:

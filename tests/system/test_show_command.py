@@ -45,6 +45,15 @@ def test_the_terminal_shows_a_row_for_each_token(runs: Path) -> None:
     )
 
 
+def test_a_sentence_alone_may_be_longer_than_a_file_name() -> None:
+    words = ["Hund", "und", "Katze", "spielen"] * 20
+    result = show(" ".join(words))
+    assert result.exit_code == 0
+    assert result.stdout.startswith("mean of 4 heads\n")
+    told = "no such run. For a sentence of one word name the run first: RUN Hallo."
+    assert show("Hallo").stderr == f"Error: Hallo: {told}\n"
+
+
 def test_pieces_are_joined_unless_asked_and_heads_shown_on_request(runs: Path) -> None:
     translation = regard.load(runs / "heads").translate(SENTENCE)
     assert len(translation.source_tokens) > len(translation.words.source) == 4
@@ -82,7 +91,7 @@ def test_a_sentence_through_the_epochs(runs: Path, tmp_path: Path, suffix: str, 
     assert file.read_bytes().startswith(start)
     lines = show(runs / "reverse", "--epochs").stdout.splitlines()
     assert [line for line in lines if line.startswith("epoch")] == ["epoch 1", "epoch 2"]
-    assert show(runs / "reverse", "--epochs", "--tree").exit_code == 2
+    assert show(runs / "reverse", "--epochs", "--tree").exit_code == 1
 
 
 def test_several_models_are_named_and_one_without_attention_says_so(runs: Path, tmp_path: Path) -> None:
@@ -125,8 +134,8 @@ def test_what_a_user_can_fix_is_one_line(runs: Path, words: list[str], message: 
 
 def test_one_model_options_refuse_a_second_model(runs: Path) -> None:
     result = show(runs / "reverse", "abc", "--against", runs / "none", "--tree")
-    assert result.exit_code == 2
-    assert "--against: not together with --tree, which shows one model." in result.stderr
+    assert result.exit_code == 1
+    assert result.stderr == "Error: --against: not together with --tree, which shows one model.\n"
 
 
 def test_a_notebook_shows_translations_and_runs(runs: Path) -> None:

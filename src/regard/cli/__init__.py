@@ -1,5 +1,7 @@
 """The command line: one file per command, loaded when asked for."""
 
+import errno
+import textwrap
 from importlib import import_module
 from typing import Any
 
@@ -32,7 +34,7 @@ COMMANDS = {
 
 
 class UserError(click.ClickException):
-    """A RegardError on its way to the terminal: its words, exit code 1."""
+    """What the user can mend on its way to the terminal: one line, exit code 1."""
 
     exit_code = 1
 
@@ -66,6 +68,12 @@ class Commands(click.Group):
             return super().invoke(ctx)
         except RegardError as error:
             raise UserError(str(error)) from None
+        except click.UsageError as error:
+            raise UserError(error.format_message()) from None
+        except OSError as error:
+            if error.errno == errno.EPIPE or not error.filename:  # click ends quietly when nobody reads any more
+                raise
+            raise UserError(f"{textwrap.shorten(str(error.filename), 80)}: {error.strerror}.") from None
         except KeyboardInterrupt:
             click.echo("stopped", err=True)
             raise SystemExit(INTERRUPTED) from None

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import math
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -75,12 +76,12 @@ def compare(
     from regard.search.strategy import Strategy
 
     failures: dict[Path, str] = {}
-    if any(Path(word).is_dir() and word not in presets() for word in words):
-        if attention or vary or folder or any("=" in word for word in words):
+    if any(os.path.isdir(word) and word not in presets() for word in words):
+        if attention is not None or vary or folder or any("=" in word for word in words):
             raise click.UsageError("KEY=VALUE, --attention, --vary and --dir need an EXPERIMENT to train, not runs.")
         runs = evaluated(words, beam, split)
     else:
-        axes = ([f"model.attention={attention}"] if attention else []) + list(vary)
+        axes = ([] if attention is None else [f"model.attention={attention}"]) + list(vary)
         runs, failures = _trained(words, axes, seeds=seeds, jobs=jobs, folder=folder, beam=beam, split=split)
         if not runs:
             raise _missing(failures)
@@ -98,8 +99,10 @@ def evaluated(words: Sequence[str], beam: int, split: str) -> "list[Run]":
     """Open runs and the runs of comparisons; evaluate those that lack the evaluation."""
     from regard.cli.evaluate import evaluate_run
     from regard.search.strategy import Strategy
-    from regard.training.grid import runs_of
+    from regard.training.grid import missing_from, runs_of
 
+    for path in (path for word in words for path in missing_from(Path(word))):
+        say(f"{path}: left out, since its training is not finished.")
     runs = [run for word in words for run in runs_of(Path(word))]
     strategy = Strategy(width=beam)
     for run in runs:
@@ -124,11 +127,12 @@ def _trained(
     cells = grid.cells(folder)
     name = f"{split}-{Strategy(width=beam)}"
     missing = [cell for cell in cells if not cell.is_trained() or name not in Run(cell.path).evaluations()]
+    if missing:
+        load_corpus(missing[0].config.data)[split]  # a download or a mistake is better found once than in every process
     grid.save(folder)
     failures: dict[Path, str] = {}
     if missing:
         say(f"{len(cells)} runs in {folder}: {len(cells) - len(missing)} there, {len(missing)} to do")
-        load_corpus(missing[0].config.data)[split]  # a download or a mistake is better found once than in every process
         try:
             failures = Fleet(missing, min(jobs or cores(), len(missing)), beam, split).run()
         except KeyboardInterrupt:
@@ -138,7 +142,7 @@ def _trained(
 
 
 def _missing(failures: dict[Path, str]) -> RegardError:
-    told = "".join(f"\n{path}: {why}" for path, why in failures.items())
+    told = "".join(f"\n{path}: {why.removeprefix(f'{path}: ')}" for path, why in failures.items())
     return RegardError(f"runs missing from the table: {len(failures)}; the same command tries again:{told}")
 
 
@@ -155,10 +159,17 @@ def _draw(found: "Comparison", **places: Path | None) -> None:
         "by_beam": lambda: draw_by_beam(found),
         "entropy": lambda: draw_entropy(groups),
     }
+    problems = []
     for name, path in places.items():
         if path:
-            save(pictures[name](), path)
-            say(f"drawn in {path}")
+            try:
+                save(pictures[name](), path)
+            except RegardError as error:
+                problems.append(str(error))
+            else:
+                say(f"drawn in {path}")
+    if problems:
+        raise RegardError("\n".join(problems))
 
 
 def _text(found: "Comparison") -> str:

@@ -1,5 +1,6 @@
 """`regard show`."""
 
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -95,7 +96,9 @@ def _chosen(run: str | None, sentence: str | None) -> tuple[str, str]:
     """Return the run and the sentence that are meant; a lone word is a run, several are a sentence."""
     from regard.run import DEFAULT
 
-    if sentence is None and run is not None and " " in run and not Path(run).exists():
+    if sentence is None and run is not None and not os.path.exists(run):  # also where it is too long for a name
+        if " " not in run:
+            raise RegardError(f"{run}: no such run. For a sentence of one word name the run first: RUN {run}.")
         run, sentence = None, run
     return run or DEFAULT, sentence or "-"
 

@@ -93,6 +93,7 @@ class Sequence(nn.Module):
 
     def prepare_steps(self) -> None:
         """Take single steps from now on without torch's sequence networks, whose start costs more than the step."""
+        self.with_input, self.with_state = nn.ModuleList(), nn.ModuleList()
         for network in self.layers:
             assert isinstance(network, nn.RNNBase)
             ((from_input, from_state, input_bias, state_bias),) = network.all_weights

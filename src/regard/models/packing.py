@@ -7,6 +7,10 @@ from regard.models.cells import Sequence
 from regard.models.seq2seq import Seq2Seq
 from regard.types import Float, Tensor
 
+ENGINES = ("x86", "fbgemm")
+"""Of torch's engines for packed products, those that have half precision; other processors have others."""
+LARGEST = torch.finfo(torch.half).max
+
 
 def pack_for_search(model: Seq2Seq) -> Seq2Seq:
     """Make a model ready to translate and return it: single steps of its recurrent networks, and packed weights.
@@ -17,7 +21,7 @@ def pack_for_search(model: Seq2Seq) -> Seq2Seq:
     for module in [*model.modules()]:
         if isinstance(module, Sequence):
             module.prepare_steps()
-    if "fbgemm" in torch.backends.quantized.supported_engines:
+    if torch.backends.quantized.engine in ENGINES:
         _pack_linear_layers(model)
     return model
 
@@ -25,12 +29,12 @@ def pack_for_search(model: Seq2Seq) -> Seq2Seq:
 def _pack_linear_layers(model: nn.Module) -> None:
     for parent in [*model.modules()]:
         for name, child in parent.named_children():
-            if type(child) is nn.Linear:
+            if type(child) is nn.Linear and child.weight.abs().max() <= LARGEST:  # neither too large nor NaN
                 parent.register_module(name, Packed(child))
 
 
 class Packed(nn.Linear):
-    """A linear layer whose weights were rounded to half precision; it computes in single precision."""
+    """A linear layer with weights rounded to half precision; it reads and computes in single precision, on the CPU."""
 
     def __init__(self, layer: nn.Linear) -> None:
         nn.Module.__init__(self)

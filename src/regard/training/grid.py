@@ -55,11 +55,18 @@ class Grid:
 
     def cells(self, folder: Path) -> list[Cell]:
         """Return the cells, or tell what is wrong with any of their configurations."""
+        if "train.seed" in self.axes:
+            raise RegardError("train.seed: got it as an axis, want --seeds N, which trains with the seeds 1 to N.")
+        for word in self.overrides:
+            if (key := word.partition("=")[0].strip()) in {*self.axes, "train.seed"}:
+                raise RegardError(f"'{word}': {key} is varied already; leave it out.")
+        cells = self._cells(folder)
+        _check(cells)
+        return cells
+
+    def _cells(self, folder: Path) -> list[Cell]:
         seeds = [str(seed) for seed in range(1, self.seeds + 1)]
         axes = {**self.axes, "train.seed": seeds}
-        for word in self.overrides:
-            if (key := word.partition("=")[0].strip()) in axes:
-                raise RegardError(f"'{word}': {key} is varied already; leave it out.")
         short = {key: key.split(".")[-1] for key in axes}
         names = short if len(set(short.values())) == len(short) else {key: key for key in axes}
         cells = []
@@ -68,7 +75,6 @@ class Grid:
             name = "-".join(f"{names[key]}-{UNFIT.sub('_', value)}" for key, value in chosen.items())
             overrides = (*self.overrides, *(f"{key}={value}" for key, value in chosen.items()))
             cells.append(Cell(folder / name, self.experiment, overrides))
-        _check(cells)
         return cells
 
     def save(self, folder: Path) -> None:
@@ -84,6 +90,16 @@ def runs_of(path: Path) -> list[Run]:
         return [Run.open(path)]
     folders = sorted(folder for folder in path.iterdir() if (folder / "run.json").is_file())
     return [run for run in map(Run.open, folders) if run.description["status"] == "finished"]
+
+
+def missing_from(path: Path) -> list[Path]:
+    """Return the runs that a comparison is to have and that are not finished; a run by itself lacks nothing."""
+    if not (path / FILE).is_file():
+        return []
+    values = json.loads((path / FILE).read_text(encoding="utf-8"))
+    grid = Grid(values["experiment"], tuple(values["overrides"]), values["axes"], values["seeds"])
+    finished = {run.path for run in runs_of(path)}
+    return [cell.path for cell in grid._cells(path) if cell.path not in finished]
 
 
 def parse_axes(words: Iterable[str]) -> dict[str, list[str]]:

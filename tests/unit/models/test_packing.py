@@ -7,11 +7,11 @@ import torch
 
 from regard.config import load_config
 from regard.models.build import build_model
-from regard.models.packing import Packed, pack_for_search
+from regard.models.packing import ENGINES, Packed, pack_for_search
 from regard.models.seq2seq import Seq2Seq
 from regard.types import Tensor
 
-HAS_PACKING = "fbgemm" in torch.backends.quantized.supported_engines
+HAS_PACKING = torch.backends.quantized.engine in ENGINES
 TOKENS = torch.tensor([[4, 5, 6], [7, 8, 0]])
 
 
@@ -53,6 +53,16 @@ def test_steps_agree_with_the_whole_sentence_and_with_gradients() -> None:
     torch.testing.assert_close(torch.log_softmax(logits, dim=2), by_steps)
     logits.sum().backward()  # type: ignore[no-untyped-call]
     assert model.output.weight.grad is not None
+
+
+@pytest.mark.parametrize("weight", [1e5, float("nan")])
+def test_weights_without_a_half_stay_as_they_are(weight: float) -> None:
+    model = _model("model.tie=none")
+    with torch.no_grad():
+        model.output.weight[3, 3] = weight
+    pack_for_search(pack_for_search(model))
+    assert type(model.output) is torch.nn.Linear
+    torch.testing.assert_close(model.output.weight[3, 3].item(), weight, equal_nan=True)
 
 
 def _model(*overrides: str) -> Seq2Seq:

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from regard.errors import RegardError
-from regard.training.grid import Grid, parse_axes, runs_of
+from regard.training.grid import Grid, missing_from, parse_axes, runs_of
 from tiny_runs import make_run
 
 
@@ -41,6 +41,10 @@ def test_every_wrong_configuration_is_told_before_anything_is_trained(tmp_path: 
     with pytest.raises(RegardError) as caught:
         Grid("scenes", ("train.seed=4",), {}, seeds=2).cells(tmp_path)
     assert str(caught.value) == "'train.seed=4': train.seed is varied already; leave it out."
+    with pytest.raises(RegardError) as caught:
+        Grid("scenes", (), {"train.seed": ["1", "2"]}, seeds=2).cells(tmp_path)
+    told = "got it as an axis, want --seeds N, which trains with the seeds 1 to N."
+    assert str(caught.value) == f"train.seed: {told}"
 
 
 def test_a_run_of_another_experiment_is_not_taken_for_a_cell(tmp_path: Path) -> None:
@@ -53,8 +57,17 @@ def test_a_run_of_another_experiment_is_not_taken_for_a_cell(tmp_path: Path) -> 
     told = "has data.max_length=6, but 20 is asked for."
     assert str(caught.value) == f"{cell.path}: {told} Choose another directory with --dir, or remove this one."
     assert [each.path for each in runs_of(run.path)] == [run.path]
-    Grid("reverse", overrides, {}, seeds=1).save(tmp_path)
-    assert json.loads((tmp_path / "comparison.json").read_text())["seeds"] == 1
-    assert [each.path for each in runs_of(tmp_path)] == [run.path]
+    assert missing_from(run.path) == []
+
+
+def test_what_a_comparison_lacks_is_known(tmp_path: Path) -> None:
+    grid = Grid("reverse", (), {}, seeds=2)
+    first, second = (cell.path for cell in grid.cells(tmp_path))
+    run = make_run(first, "reverse", is_evaluated=False)
+    grid.save(tmp_path)
+    assert json.loads((tmp_path / "comparison.json").read_text())["seeds"] == 2
+    assert [each.path for each in runs_of(tmp_path)] == [first]
+    assert missing_from(tmp_path) == [second]
     run.describe(status="interrupted")
     assert runs_of(tmp_path) == []
+    assert missing_from(tmp_path) == [first, second]
