@@ -50,8 +50,9 @@ def test_a_sentence_alone_may_be_longer_than_a_file_name() -> None:
     result = show(" ".join(words))
     assert result.exit_code == 0
     assert result.stdout.startswith("mean of 4 heads\n")
-    told = "no such run. For a sentence of one word name the run first: RUN Hallo."
+    told = "no such run. `regard train` makes one; a sentence of one word comes after its run."
     assert show("Hallo").stderr == f"Error: Hallo: {told}\n"
+    assert show("de-en", stdin="Hallo\n").exit_code == 0
 
 
 def test_pieces_are_joined_unless_asked_and_heads_shown_on_request(runs: Path) -> None:

@@ -94,11 +94,13 @@ def show(
 
 def _chosen(run: str | None, sentence: str | None) -> tuple[str, str]:
     """Return the run and the sentence that are meant; a lone word is a run, several are a sentence."""
-    from regard.run import DEFAULT
+    from regard.run import DEFAULT, boxed
 
-    if sentence is None and run is not None and not os.path.exists(run):  # also where it is too long for a name
+    if sentence is None and run is not None and run not in boxed() and not os.path.exists(run):
         if " " not in run:
-            raise RegardError(f"{run}: no such run. For a sentence of one word name the run first: RUN {run}.")
+            raise RegardError(
+                f"{run}: no such run. `regard train` makes one; a sentence of one word comes after its run."
+            )
         run, sentence = None, run
     return run or DEFAULT, sentence or "-"
 
