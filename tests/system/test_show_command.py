@@ -133,6 +133,13 @@ def test_what_a_user_can_fix_is_one_line(runs: Path, words: list[str], message: 
     assert result.stderr == f"Error: {message.format(runs=runs)}\n"
 
 
+def test_options_about_attention_are_refused_with_a_tree(runs: Path) -> None:
+    for option in (["--tokens"], ["--heads", "all"]):
+        result = show(runs / "reverse", "abc", "--tree", *option)
+        told = "--tree: not together with --tokens or --heads all, which are about attention."
+        assert result.stderr == f"Error: {told}\n"
+
+
 def test_one_model_options_refuse_a_second_model(runs: Path) -> None:
     result = show(runs / "reverse", "abc", "--against", runs / "none", "--tree")
     assert result.exit_code == 1

@@ -75,6 +75,8 @@ def show(
         raise RegardError(f"-o: got '{output.name}', want a name that ends in {', '.join(suffixes)}.")
     if epochs and (tree or others or tokens or heads == "all"):
         raise click.UsageError("--epochs: not together with --tree, --against, --tokens or --heads all.")
+    if tree and (tokens or heads == "all"):
+        raise click.UsageError("--tree: not together with --tokens or --heads all, which are about attention.")
     if others and (tree or heads == "all"):
         raise click.UsageError(
             f"--against: not together with {'--tree' if tree else '--heads all'}, which shows one model."

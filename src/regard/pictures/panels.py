@@ -164,7 +164,7 @@ def _height(lines: list[str], size: float) -> float:
 
 def _feet(panels: list[Panel], reference: str, *, width: float, style: Style) -> list[tuple[list[str], float, str]]:
     gold = ", outlined: gold alignment" if any(panel.links for panel in panels) else ""
-    blocks = [(f"columns: source, rows: output{gold}", SMALL, QUIET)]
+    blocks = [(f"columns: source, rows: target{gold}", SMALL, QUIET)]
     blocks += [("reference", SMALL, QUIET), (reference, style.points, INK)] if reference else []
     return [(_lines(text, size, width=width, style=style), size, colour) for text, size, colour in blocks]
 

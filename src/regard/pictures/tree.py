@@ -17,7 +17,10 @@ from regard.search.tree import BEAM_FULL, KEPT, Expansion, Tree
 ROW, GAP, MARGIN, PAD = 0.44, 0.48, 0.15, 0.06  # inches
 WORD, SMALL, LARGE = 10.0, 7.5, 12.0  # points
 START = -1
-KEY = "under a word: probability · log-probability of the path.  Thick orange: the winner.  Dashed grey: thrown away."
+KEY = (
+    "under a word: probability · log-probability of the path, at the end its score.  "
+    "Thick orange: the winner.  Dashed grey: thrown away."
+)
 
 
 @dataclass(frozen=True, slots=True)
