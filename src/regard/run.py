@@ -230,9 +230,10 @@ class Run:
         """Where attention diagrams go."""
         return self.path / "examples"
 
-    def is_shown(self) -> bool:
-        """Tell whether the scores and diagrams that close a training are there."""
-        return self.examples.is_dir() and (self.path / "evaluations" / "test-greedy.json").is_file()
+    def lacks_results(self) -> bool:
+        """Tell whether the training has ended and the scores and diagrams that close it can and should be made."""
+        is_shown = self.examples.is_dir() and (self.path / "evaluations" / "test-greedy.json").is_file()
+        return self.description["status"] == "finished" and self.can_resume and not is_shown
 
     def save_evaluation(self, name: str, evaluation: Mapping[str, Any]) -> Path:
         """Store an evaluation as JSON."""

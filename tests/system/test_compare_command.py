@@ -31,11 +31,11 @@ def asked(folder: Path, *more: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """All cells of a comparison, trained elsewhere."""
+    """All cells of a comparison, trained and drawn elsewhere."""
     folder = tmp_path_factory.mktemp("compare") / "cells"
     for name in CELLS:
         _, attention, _, seed = name.split("-")
-        make_run(folder / name, "reverse", f"model.attention={attention}", f"train.seed={seed}")
+        make_run(folder / name, "reverse", f"model.attention={attention}", f"train.seed={seed}").examples.mkdir()
     return folder
 
 
@@ -138,6 +138,18 @@ def test_a_picture_that_cannot_be_drawn_is_told_before_the_training(tmp_path: Pa
     assert result.exit_code == 1
     assert result.stderr == f"Error: Invalid value for '--curves': {why}\n"
     assert not (tmp_path / "new").exists()
+
+
+def test_diagrams_that_were_cut_off_are_drawn(folder: Path, tmp_path: Path) -> None:
+    there = tmp_path / "there"
+    shutil.copytree(folder, there)
+    shutil.rmtree(there / CELLS[1] / "examples")
+    log = (there / CELLS[1] / "log.jsonl").read_bytes()
+    result = compare(*asked(there))
+    assert result.exit_code == 0
+    assert result.stderr.splitlines()[0] == f"4 runs in {there}: 3 there, 1 to do"
+    assert (there / CELLS[1] / "examples").is_dir()
+    assert (there / CELLS[1] / "log.jsonl").read_bytes() == log
 
 
 def test_a_missing_evaluation_is_made_and_kept(folder: Path) -> None:

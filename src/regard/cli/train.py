@@ -64,7 +64,7 @@ def resume_run(path: Path) -> bool:
     from regard.training.session import Session
 
     run = Run.open(path)
-    if run.description["status"] == "finished" and run.can_resume and not run.is_shown():
+    if run.lacks_results():
         return show_results(run, load_corpus(run.config.data, tokens=run.config.tokenizer.kind))
     with interrupts() as stop:
         session = Session.resume(run, should_stop=stop.is_set)

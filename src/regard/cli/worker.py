@@ -44,7 +44,9 @@ def _work(path: Path, job: dict[str, Any]) -> bool:
     if not path.exists():
         is_finished = train_run(load_config(job["experiment"], job["overrides"]), path) is not None
     else:
-        is_finished = Run.open(path).description["status"] == "finished" or resume_run(path)
+        run = Run.open(path)
+        is_done = run.description["status"] == "finished" and not run.lacks_results()
+        is_finished = is_done or resume_run(path)
     run, strategy = Run.open(path), Strategy(width=job["beam"])
     if is_finished and f"{job['split']}-{strategy}" not in run.evaluations():
         evaluate_run(run, job["split"], [strategy])

@@ -31,7 +31,7 @@ class Cell:
         return load_config(self.experiment, self.overrides)
 
     def is_trained(self) -> bool:
-        """Tell whether the run is there and finished; refuse a run of another experiment under this name."""
+        """Tell whether the run is there, finished and drawn; refuse a run of another experiment under this name."""
         if not (self.path / "run.json").is_file():
             return False
         run = Run.open(self.path)
@@ -40,7 +40,7 @@ class Cell:
             if asked.get(key) != found.get(key):
                 told = f"has {key}={found.get(key)}, but {asked.get(key)} is asked for"
                 raise RegardError(f"{self.path}: {told}. Choose another directory with --dir, or remove this one.")
-        return bool(run.description["status"] == "finished")
+        return run.description["status"] == "finished" and not run.lacks_results()
 
 
 @dataclass(frozen=True, slots=True)
