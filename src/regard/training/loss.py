@@ -9,6 +9,8 @@ from regard.types import Float, Int, Tensor
 
 CHUNK = 512
 """Rows of logits held at a time: at 6,000 words 12 MB, which a processor's cache can hold."""
+LEAST = torch.finfo(torch.float32).tiny
+"""Smallest probability that the reported loss tells from 0; gradients do not pass through it."""
 
 
 class _LinearCrossEntropy(torch.autograd.Function):
@@ -20,31 +22,33 @@ class _LinearCrossEntropy(torch.autograd.Function):
     ) -> tuple[Tensor, Tensor]:
         dtype = torch.get_autocast_dtype("cpu") if torch.is_autocast_enabled("cpu") else features.dtype
         features, matrix = features.to(dtype), weight.to(dtype)
-        words = weight.shape[0]
+        # Smoothing adds the same to every word, so its part of loss and gradients is known without the words' logits.
+        evenly = smoothing / weight.shape[0]
+        even_row = matrix.sum(dim=0, dtype=torch.float32)
         grad_features = torch.empty_like(features)
-        grad_weight = torch.zeros_like(matrix)
-        grad_bias = torch.zeros_like(bias)
+        grad_weight = (-evenly * features.sum(dim=0)).expand_as(matrix).contiguous()
+        grad_bias = torch.full_like(bias, -evenly * len(targets))
         nats = torch.zeros((), device=features.device, dtype=torch.float32)
         spread = torch.zeros((), device=features.device, dtype=torch.float32)
         for start in range(0, len(targets), CHUNK):
             rows = features[start : start + CHUNK]
             gold = targets[start : start + CHUNK, None]
-            log_probs = torch.log_softmax(torch.addmm(bias.to(dtype), rows, matrix.t()).float(), dim=1)
-            nats -= log_probs.gather(1, gold).sum()
-            if smoothing:
-                spread -= log_probs.sum()
-            slope = log_probs.exp_()
-            if smoothing:
-                slope -= smoothing / words
+            logits = torch.addmm(bias.to(dtype), rows, matrix.t()).float()
+            slope = torch.softmax(logits, dim=1)
+            gold_nats = -slope.gather(1, gold).clamp_min_(LEAST).log_()
+            nats += gold_nats.sum()
+            spread += (gold_nats + logits.gather(1, gold)).sum() * weight.shape[0]  # log of the softmax's denominator
             slope.scatter_add_(1, gold, slope.new_full((1, 1), smoothing - 1.0).expand(len(gold), 1))
             grad_bias += slope.sum(dim=0).to(bias.dtype)
             slope = slope.to(dtype)
             torch.mm(slope, matrix, out=grad_features[start : start + CHUNK])
             grad_weight.addmm_(slope.t(), rows)
+        grad_features -= (evenly * even_row).to(dtype)
+        spread -= features.sum(dim=0, dtype=torch.float32) @ even_row + len(targets) * bias.sum()
         context.save_for_backward(grad_features, grad_weight, grad_bias)
         context.dtypes = features.dtype, weight.dtype
         context.mark_non_differentiable(nats)
-        return (1 - smoothing) * nats + smoothing / words * spread, nats.clone()
+        return (1 - smoothing) * nats + evenly * spread, nats.clone()
 
     @staticmethod
     def backward(context: Any, *grads: Any) -> Any:
