@@ -21,3 +21,13 @@ def test_loss_and_gradients_are_those_of_torch(smoothing: float, chunk: int, mon
     torch.testing.assert_close(nats, nn.functional.cross_entropy(output(features), targets, reduction="sum").detach())
     for one, other in zip(got, wanted, strict=True):
         torch.testing.assert_close(one, other)
+
+
+def test_a_word_held_for_impossible_has_a_finite_loss_and_the_right_gradient() -> None:
+    output, features, targets = nn.Linear(F, V), torch.full((1, F), 300.0, requires_grad=True), torch.tensor([4])
+    with torch.no_grad():
+        output.weight.copy_(torch.linspace(1, -1, V)[:, None].expand(V, F))
+    reference = nn.functional.cross_entropy(output(features), targets, reduction="sum")
+    ours, nats = linear_cross_entropy(features, output, targets)
+    assert 87 < nats < reference
+    torch.testing.assert_close(torch.autograd.grad(ours, features), torch.autograd.grad(reference, features))
