@@ -10,6 +10,7 @@ from regard.errors import RegardError
 from regard.metrics.base import Metric
 from regard.parts import METRICS
 from regard.pictures.curves import Seed, draw_curves
+from regard.pictures.timelapse import unseen
 from regard.run import Run
 from regard.search.strategy import Strategy
 
@@ -38,9 +39,13 @@ def draw_entropy(groups: Mapping[str, Sequence[Run]], *, title: str = "") -> Fig
         for label, runs in seen.items() if all(runs)
     }  # fmt: skip
     if not series:
-        first = next(iter(groups.values()))[0]
-        raise RegardError(
-            f"{first.path}: has no attention.jsonl, which trainings with attention write; train it with this regard."
+        raise unseen(
+            next(
+                run
+                for label, runs in groups.items()
+                for run, epochs in zip(runs, seen[label], strict=True)
+                if not epochs
+            )
         )
     return draw_curves({"entropy of attention (nats)": series}, x_label="epoch", title=title)
 
