@@ -14,7 +14,7 @@ import torch
 from regard.data.batches import Batch, EncodedPairs, Flat, plan
 from regard.data.tokenizers import CharacterTokenizer, Tokenizer, TokenizerPair
 from regard.data.vocabulary import EOS, UNK
-from regard.data.words import split_words, word_of_token
+from regard.data.words import split_words, words_of_tokens
 from regard.device import keep_freed_memory, side_by_side, workers
 from regard.errors import RegardError
 from regard.metrics.alignment import Alignment, join_pieces, strongest_links
@@ -91,7 +91,7 @@ class Translation:
     def words(self) -> Words:
         """The same with word pieces joined: weights summed over source pieces, averaged over target pieces."""
         source, target = split_words(self.source), split_words(self.text)
-        owners = word_of_token(self.tokens, target), word_of_token(self.source_tokens, source)
+        owners = words_of_tokens(self.tokens, target), words_of_tokens(self.source_tokens, source)
         shape = len(target), len(source)
         joined = [join_pieces(head, *owners, shape=shape) for head in self.attention]
         return Words(tuple(source), tuple(target), np.stack(joined))
@@ -262,8 +262,8 @@ class Translator:
     def _choice(self, found: Expansion, translation: Translation | None, *, place: int) -> Choice:
         word = place
         if translation and not translation.is_of_characters:
-            owners = word_of_token(translation.tokens, translation.words.target)[place:]
-            word = next((owner for owner in owners if owner is not None), len(translation.words.target) - 1)
+            owners = words_of_tokens(translation.tokens, translation.words.target)[place:]
+            word = next((each[0] for each in owners if each), len(translation.words.target) - 1)
         (token,) = self.tokenizers.target.pieces([found.token])
         return Choice(token, math.exp(found.log_prob), translation, word)
 

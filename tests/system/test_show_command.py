@@ -1,5 +1,6 @@
 """`regard show`, and what a notebook shows."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,9 @@ from click.testing import CliRunner, Result
 
 import regard
 from regard.cli import main
+from regard.data.corpus import load_corpus
+from regard.data.vocabulary import EOS
+from regard.training.grid import Grid
 from tiny_runs import make_run
 
 pytestmark = pytest.mark.slow
@@ -93,6 +97,69 @@ def test_a_sentence_through_the_epochs(runs: Path, tmp_path: Path, suffix: str, 
     lines = show(runs / "reverse", "--epochs").stdout.splitlines()
     assert [line for line in lines if line.startswith("epoch")] == ["epoch 1", "epoch 2"]
     assert show(runs / "reverse", "--epochs", "--tree").exit_code == 1
+
+
+@pytest.fixture(scope="module")
+def silent(runs: Path) -> Path:
+    run = make_run(runs / "silent", "reverse", is_evaluated=False)
+    weights, metadata = run.load_weights()
+    weights["output.bias"][EOS] += 100
+    run.save_weights(weights, **metadata)
+    return run.path
+
+
+def test_a_model_that_says_nothing_is_an_empty_panel_beside_others(runs: Path, silent: Path, tmp_path: Path) -> None:
+    assert show(silent, "abc").stderr.endswith("produced no words for this sentence; there is nothing to show.\n")
+    page = tmp_path / "both.html"
+    assert show(runs / "reverse", "abc", "--against", silent, "-o", page).exit_code == 0
+    assert '"title":"silent (no words)"' in page.read_text(encoding="utf-8")
+    assert "silent (no words)" in show(runs / "reverse", "abc", "--against", silent).stdout
+
+
+def test_a_page_has_all_heads_on_request(runs: Path, tmp_path: Path) -> None:
+    page = tmp_path / "heads.html"
+    for heads, figures in (("mean", 1), ("all", 2)):
+        show(runs / "heads", SENTENCE, "--heads", heads, "-o", page)
+        assert page.read_text(encoding="utf-8").count("<figure class") == figures
+
+
+def test_a_sentence_of_the_corpus_has_its_reference_and_gold(runs: Path) -> None:
+    run = regard.Run.open(runs / "heads")
+    reference = load_corpus(run.config.data)["test"].targets[2]
+    result = show(run.path, "3", "--split", "test")
+    assert "reference " + reference in " ".join(result.stdout.split())
+    assert show(run.path, "3", "--split", "test", "--tree", "--beam", "2").stdout.startswith("start")
+    want = "want the number of a sentence of test: 1 to 25."
+    assert show(run.path, "26", "--split", "test").stderr == f"Error: sentence: got '26', {want}\n"
+    assert "Unknown split 'tset'" in show(run.path, "1", "--split", "tset").stderr
+
+
+def test_text_that_is_not_utf_8_is_refused_in_a_line() -> None:
+    told = "text: not UTF-8 at character 5. Convert it to UTF-8."
+    assert show("de-en", "Stra\udcdfe ist lang").stderr == f"Error: {told}\n"
+    result = CliRunner().invoke(main, ["show", "de-en", "-"], input=b"x\xff")
+    assert result.stderr == "Error: standard input, line 1: not UTF-8 (byte 0xff). Convert the file to UTF-8.\n"
+
+
+def test_a_sentence_without_spaces_is_for_the_model_in_the_box() -> None:
+    assert "狗" in show("两只狗在雪地里玩耍。").stdout
+    for name in ("", " ", "实验1", "runs/实验"):
+        assert show(name).exit_code == 1
+    assert show("").stderr == "Error: RUN: got an empty text, want a run, or a sentence for the model in the box.\n"
+    assert show("de-en", "", stdin="Hallo\n").stderr.startswith("Error: sentence: got no lines")
+
+
+def test_a_comparison_is_not_a_run(runs: Path, tmp_path: Path) -> None:
+    Grid("reverse", (), {}, 1).save(tmp_path)
+    assert show(tmp_path, "abc").stderr == f"Error: {tmp_path}: a comparison, want one of its runs.\n"
+    shutil.copytree(runs / "reverse", tmp_path / "seed-1")
+    told = f"{tmp_path}: a comparison, want one of its runs, such as {tmp_path / 'seed-1'}."
+    assert show(tmp_path, "abc").stderr == f"Error: {told}\n"
+
+
+def test_epochs_that_were_not_kept_are_explained(runs: Path) -> None:
+    assert "has no attention to show" in show(runs / "none", "--epochs").stderr
+    assert "does not know its training" in show("de-en", "--epochs").stderr
 
 
 def test_several_models_are_named_and_one_without_attention_says_so(runs: Path, tmp_path: Path) -> None:

@@ -8,12 +8,15 @@ from statistics import fmean, variance
 
 import numpy as np
 import pytest
+from matplotlib.collections import LineCollection
 
 from regard.compare import Comparison, Pair, _over_sentences, compare_runs, pair_rows, tables, told_p
 from regard.errors import RegardError
 from regard.metrics.significance import Difference, holm, welch
 from regard.parts import METRICS
+from regard.pictures.comparison import draw_by_beam, draw_by_length
 from regard.run import Run
+from regard.search.strategy import Strategy
 from tiny_runs import make_run
 
 REFERENCES = [f"the {a} dog sees a {b} cat near the {c} house" for a in ("old", "big") for b in ("red", "wet", "thin")
@@ -260,8 +263,24 @@ def test_a_lower_score_wins_where_lower_is_better(runs: list[Run]) -> None:
 def test_lengths_are_counted_in_words(runs: list[Run]) -> None:
     (group, *_) = compare_runs(runs[:3]).groups
     by_length = group.by_length(METRICS["bleu"]())
-    assert [list(each) for each in by_length] == [["<=5", "6-10"]] * 3
+    assert [list(each) for each in by_length] == [["up to 5", "6-10"]] * 3
     assert compare_runs(runs[:3]).pairs == ()
+
+
+def test_pictures_say_how_many_sentences_and_how_sure(runs: list[Run], base: Path, tmp_path: Path) -> None:
+    axes = draw_by_length(compare_runs(runs)).axes[0]
+    counted = sum(int(label.get_text().partition("n=")[2]) for label in axes.get_xticklabels())
+    assert counted == len(REFERENCES)
+    assert axes.get_title(loc="left") == "BLEU"
+    one = fake(base, tmp_path / "one", attention="none", seed=1, wrong=3)
+    stored = one.evaluations()["test-greedy"]
+    bleu = stored["scores"]["bleu"] | {"value": 50.0, "interval": [45.0, 52.0]}
+    for name, search in (("greedy", "greedy"), ("beam2", str(Strategy(width=2)))):
+        one.save_evaluation(f"test-{name}", stored | {"search": search, "scores": stored["scores"] | {"bleu": bleu}})
+    figure = draw_by_beam(compare_runs([one]))
+    (bars,) = [each for each in figure.axes[0].collections if isinstance(each, LineCollection)]
+    assert [line[:, 1].tolist() for line in bars.get_segments()] == [[45.0, 52.0]] * 2
+    assert figure.legends[0].get_title().get_text() == "bars: 95 % interval over sentences"
 
 
 def configured(run: Run, **values: object) -> Run:

@@ -37,8 +37,8 @@ def test_the_furthest_apart_come_first_and_equal_scores_not_at_all() -> None:
 def test_words_are_counted_as_often_as_they_were_found() -> None:
     training = ["the dog"] * 5 + ["the cat"]
     found = [{"reference": "the the Dog cat emu", "hypothesis": "the dog dog cat"}]
-    assert by_frequency(training, found, is_lower=False) == {"<=0": 0.0, "1-4": 100.0, "5-19": 50.0}
-    assert by_frequency(training, found, is_lower=True) == {"<=0": 0.0, "1-4": 100.0, "5-19": pytest.approx(200 / 3)}
+    assert by_frequency(training, found, is_lower=False) == {"0": 0.0, "1-4": 100.0, "5-19": 50.0}
+    assert by_frequency(training, found, is_lower=True) == {"0": 0.0, "1-4": 100.0, "5-19": pytest.approx(200 / 3)}
 
 
 @pytest.fixture(scope="module")

@@ -47,6 +47,9 @@ def check(kind: str, text: str) -> None:
     assert one.attention.shape[1:] == (len(one.tokens), len(one.source_tokens))
     words = one.words
     assert words.attention.shape == (1, len(words.target), len(words.source))
+    if one.source_tokens:
+        is_seen = [bool(word.strip("▁")) for word in words.target]
+        np.testing.assert_allclose(words.attention[0].sum(axis=1), is_seen, atol=1e-6)
     (given_back,) = translator.score_all([text], [one.text])
     assert given_back.words.attention.shape[1:] == (len(given_back.words.target), len(words.source))
 

@@ -1,6 +1,7 @@
 """`regard show`."""
 
 import os
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,11 +16,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from regard.pictures.diagram import Diagram
+    from regard.pictures.examples import Pair
     from regard.pictures.tree import Node
     from regard.run import Run
 
 Heads = Literal["mean", "all"]
 SUFFIXES = (".png", ".svg", ".pdf", ".html")
+UNSPACED = re.compile(r"[^/\\A-Za-z0-9_]*[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u9fff][^/\\A-Za-z0-9_]*")
+"""A sentence of a script that puts no spaces between words; with a Latin letter or digit it may be a run's name."""
 
 
 @click.command()
@@ -50,6 +54,11 @@ SUFFIXES = (".png", ".svg", ".pdf", ".html")
 )
 @click.option("--tokens", is_flag=True, help="Show word pieces as they are, not joined to words.")
 @click.option("--tree", is_flag=True, help="Show the beam search instead: kept, thrown away and winning hypotheses.")
+@click.option(
+    "--split",
+    metavar="NAME",
+    help="SENTENCE is a number in this part of the run's corpus, whose reference and gold alignment are shown too.",
+)
 @click.option("--epochs", is_flag=True, help="Show validation sentence 1, 2 or 3 after each epoch of the training.")
 def show(
     run: str | None,
@@ -60,6 +69,7 @@ def show(
     heads: Heads,
     tokens: bool,
     tree: bool,
+    split: str | None,
     epochs: bool,
 ) -> None:  # fmt: skip
     """Show where a model looks while it translates SENTENCE, or its beam search, or how it learnt where to look.
@@ -68,13 +78,11 @@ def show(
     Without RUN, the model in the box translates German into English.
     With --epochs SENTENCE is the number of a validation sentence: 1 (the default) is short, 3 is long.
     """
-    from regard.run import Run
-
     suffixes = SUFFIXES + (".gif",) * epochs
     if output and output.suffix.lower() not in suffixes:
         raise RegardError(f"-o: got '{output.name}', want a name that ends in {', '.join(suffixes)}.")
-    if epochs and (tree or others or tokens or heads == "all"):
-        raise click.UsageError("--epochs: not together with --tree, --against, --tokens or --heads all.")
+    if epochs and (tree or others or tokens or split or heads == "all"):
+        raise click.UsageError("--epochs: not together with --tree, --against, --tokens, --split or --heads all.")
     if tree and (tokens or heads == "all"):
         raise click.UsageError("--tree: not together with --tokens or --heads all, which are about attention.")
     if others and (tree or heads == "all"):
@@ -82,62 +90,101 @@ def show(
             f"--against: not together with {'--tree' if tree else '--heads all'}, which shows one model."
         )
     run, sentence = _chosen(run, sentence)
-    runs = [Run.open(run), *map(Run.open, others)]
+    runs = [_opened(run), *map(_opened, others)]
     if epochs:
         _show_epochs(runs[0], sentence, output)
-    elif tree:
-        text = _sentence(sentence)
-        _show_tree(_nodes(runs[0], text, beam), text, output)
     else:
-        _show_attention(_diagrams(runs, _sentence(sentence), beam, joins_pieces=not tokens), heads, output)
+        pair = _pair(runs[0], split, sentence)
+        if tree:
+            _show_tree(_nodes(runs[0], pair.source, beam), pair.source, output)
+        else:
+            _show_attention(_diagrams(runs, pair, beam, joins_pieces=not tokens), heads, output)
     if output:
         say(f"drawn in {output}")
+
+
+def _pair(run: "Run", split: str | None, sentence: str) -> "Pair":
+    from regard.data.corpus import load_corpus
+    from regard.pictures.examples import Pair
+
+    if split is None:
+        return Pair(_sentence(sentence))
+    corpus = load_corpus(run.config.data, tokens=run.config.tokenizer.kind)
+    row, size = int(sentence) - 1 if sentence.isdecimal() else -1, len(corpus[split])
+    if not 0 <= row < size:
+        raise RegardError(f"sentence: got '{sentence}', want the number of a sentence of {split}: 1 to {size}.")
+    return Pair.of(corpus, split, row)
 
 
 def _chosen(run: str | None, sentence: str | None) -> tuple[str, str]:
     """Return the run and the sentence that are meant; a lone word is a run, several are a sentence."""
     from regard.run import DEFAULT, boxed
 
+    if run is not None and not run.strip():
+        raise RegardError("RUN: got an empty text, want a run, or a sentence for the model in the box.")
     if sentence is None and run is not None and run not in boxed() and not os.path.exists(run):
-        if " " not in run:
+        if " " not in run and not UNSPACED.fullmatch(run):
             raise RegardError(
                 f"{run}: no such run. `regard train` makes one; a sentence of one word comes after its run."
             )
         run, sentence = None, run
-    return run or DEFAULT, sentence or "-"
+    return run or DEFAULT, "-" if sentence is None else sentence
+
+
+def _opened(path: str | Path) -> "Run":
+    from regard.run import Run
+    from regard.training.grid import FILE, runs_of
+
+    if os.path.isfile(os.path.join(path, FILE)):
+        such = "".join(f", such as {run.path}" for run in runs_of(Path(path))[:1])
+        raise RegardError(f"{path}: a comparison, want one of its runs{such}.")
+    return Run.open(path)
 
 
 def _sentence(given: str) -> str:
-    text = sys.stdin.read() if given == "-" else given
+    from regard.data.lines import decoded
+
+    text = "\n".join(decoded(sys.stdin.buffer, "standard input")) if given == "-" else given
     lines = text.strip().splitlines()
     if len(lines) != 1:
         raise RegardError(f"sentence: got {len(lines) or 'no'} lines, want one sentence to translate.")
     return lines[0].strip()
 
 
-def _diagrams(runs: "Sequence[Run]", sentence: str, beam: int, *, joins_pieces: bool) -> "list[Diagram]":
+def _diagrams(runs: "Sequence[Run]", pair: "Pair", beam: int, *, joins_pieces: bool) -> "list[Diagram]":
+    names = [run.path.name for run in runs]
+    titles = names if len(set(names)) == len(names) else [str(run.path) for run in runs]
+    if len(runs) == 1:
+        titles = [""]
+        if runs[0].config.model.attention == "none":
+            told = "has no attention to show (model.attention is none); --tree shows its search."
+            raise RegardError(f"{runs[0].path}: {told}")
+    return [
+        _diagram(run, pair, beam, title=title, joins_pieces=joins_pieces)
+        for run, title in zip(runs, titles, strict=True)
+    ]
+
+
+def _diagram(run: "Run", pair: "Pair", beam: int, *, title: str, joins_pieces: bool) -> "Diagram":
+    """Translate; with a title, that is beside others, a model that says nothing has an empty row."""
     from dataclasses import replace
 
-    from regard.pictures.examples import diagram_of
+    import numpy as np
+
+    from regard.pictures.diagram import Diagram
     from regard.search.strategy import Strategy
     from regard.translate import load
 
-    names = [run.path.name for run in runs]
-    titles = names if len(set(names)) == len(names) else [str(run.path) for run in runs]
-    diagrams = []
-    for run, title in zip(runs, titles, strict=True):
-        is_blind = run.config.model.attention == "none"
-        if is_blind and len(runs) == 1:
-            raise RegardError(
-                f"{run.path}: has no attention to show (model.attention is none); --tree shows its search."
-            )
-        translation = load(run.path).translate(sentence, Strategy(width=beam))
-        if not translation.tokens:
+    translation = load(run.path).translate(pair.source, Strategy(width=beam))
+    is_joined = joins_pieces and run.config.tokenizer.kind != "character"
+    if not translation.tokens:
+        if not title:
             raise RegardError(f"{run.path}: produced no words for this sentence; there is nothing to show.")
-        is_joined = joins_pieces and run.config.tokenizer.kind != "character"
-        heading = title + " (no attention)" * is_blind if len(runs) > 1 else ""
-        diagrams.append(replace(diagram_of(translation, joins_pieces=is_joined), title=heading))
-    return diagrams
+        source = translation.words.source if is_joined else translation.source_tokens
+        return Diagram(source, ("",), np.zeros((1, len(source))), title=f"{title} (no words)")
+    if title and run.config.model.attention == "none":
+        title += " (no attention)"
+    return replace(pair.beside(translation, joins_pieces=is_joined), title=title)
 
 
 def _show_attention(diagrams: "list[Diagram]", heads: Heads, output: Path | None) -> None:
@@ -146,13 +193,19 @@ def _show_attention(diagrams: "list[Diagram]", heads: Heads, output: Path | None
     from regard.pictures.html import attention_html
     from regard.pictures.terminal import TerminalDiagram
 
+    apart = [each for diagram in diagrams for each in diagram.split(heads)]
     if output is None:
-        _print(*(TerminalDiagram(each) for diagram in diagrams for each in diagram.split(heads)))
+        _print(*map(TerminalDiagram, apart))
     elif output.suffix.lower() == ".html":
-        write(output, attention_html(*diagrams).encode())
+        # A page has a menu of heads: it is left to that which one is seen, unless all are asked for.
+        write(output, attention_html(*(apart if heads == "all" else diagrams)).encode())
     else:
         figure = draw_attention(diagrams[0], heads=heads) if len(diagrams) == 1 else draw_side_by_side(diagrams)
-        _save(figure, output, [word for each in diagrams for word in (*each.source, *each.target, each.title)])
+        _save(
+            figure,
+            output,
+            [word for each in diagrams for word in (*each.source, *each.target, each.title, each.reference)],
+        )
 
 
 def _show_epochs(run: "Run", sentence: str, output: Path | None) -> None:

@@ -1,6 +1,7 @@
 """Tokenizers: text to tokens to numbers and back. Words and characters are here, subwords in `subword`."""
 
 import json
+import re
 import unicodedata
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -19,10 +20,13 @@ from regard.parts import TOKENIZERS
 
 UNKNOWN = "⁇"
 """What a reader sees where a token is unknown."""
+_HALF = re.compile("[\ud800-\udfff]")
 
 
 def normal(text: str, *, lowercase: bool) -> str:
     """Return text in NFC, so that é is é however it was typed, and in lower case if asked."""
+    if half := _HALF.search(text):  # what Python makes of bytes that are not UTF-8
+        raise RegardError(f"text: not UTF-8 at character {half.start() + 1}. Convert it to UTF-8.")
     text = unicodedata.normalize("NFC", text)
     return unicodedata.normalize("NFC", text.lower()) if lowercase else text
 

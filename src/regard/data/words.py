@@ -63,23 +63,25 @@ def join_words(words: Sequence[str]) -> str:
     return "".join(parts)
 
 
-def word_of_token(tokens: Sequence[str], words: Sequence[str]) -> list[int | None]:
-    """Say to which word each token belongs: the one that holds its first visible character.
+def words_of_tokens(tokens: Sequence[str], words: Sequence[str]) -> list[list[int]]:
+    """Say for each token to which words its visible characters belong, one number a character.
 
     Tokens and words are of the same text; case and Unicode composition may differ, and the tokens may stop early. A
-    token without visible characters, or a special one such as ``</s>``, belongs to no word.
+    token without visible characters belongs to the word that follows, at the end to the last one, so that the attention
+    it gets is not lost; a special one such as ``</s>`` belongs to none.
 
-    >>> word_of_token(["▁Ein", "▁T", "-", "Shirt", ".", "</s>"], ["Ein", "T-Shirt", "."])
-    [0, 1, 1, 1, 2, None]
+    >>> words_of_tokens(["▁Ein", "▁", "T", "-", "Hemd.", "</s>"], ["Ein", "T-Hemd", "."])
+    [[0, 0, 0], [1], [1], [1], [1, 1, 1, 1, 2], []]
     """
     owner = [i for i, word in enumerate(words) for _ in range(_visible_length(word))]
     special = {SPECIALS[PAD], SPECIALS[BOS], SPECIALS[EOS]}
-    owners: list[int | None] = []
+    owners: list[list[int]] = []
     position = 0
     for token in tokens:
         length = 0 if token in special else _visible_length(token)
         assert position + length <= len(owner), "tokens and words are not of the same text"
-        owners.append(owner[position] if length else None)
+        following = owner[position : position + 1] or [len(words) - 1][: len(words)]
+        owners.append(owner[position : position + length] or ([] if token in special else following))
         position += length
     return owners
 

@@ -75,19 +75,21 @@ def mutual_links(weights: Weights) -> Links:
 
 def join_pieces(
     weights: Weights,
-    target_words: Sequence[int | None],
-    source_words: Sequence[int | None],
+    target_words: Sequence[Sequence[int]],
+    source_words: Sequence[Sequence[int]],
     *,
     shape: tuple[int, int] | None = None,
 ) -> Float[np.ndarray, "Tw Sw"]:
     """Turn attention between pieces into attention between words.
 
-    A source word gets the sum over its pieces, a target word the mean over its own; pieces of no word (None) fall away.
-    The shape (target words, source words) is for texts whose last words have no pieces.
+    A source word gets the sum over its pieces, a target word the mean over its own. A piece of several words, as
+    `words_of_tokens` finds them, is shared out among them; pieces of no word fall away. The shape (target words, source
+    words) is for texts whose last words have no pieces.
     """
     targets, sources = shape or (None, None)
-    of_target, of_source = _membership(target_words, targets), _membership(source_words, sources)
-    return np.asarray((of_target / of_target.sum(0).clip(min=1)).T @ _array(weights) @ of_source)
+    of_target, of_source = _shares(target_words, targets), _shares(source_words, sources)
+    pieces = of_target.sum(0)
+    return np.asarray((of_target / np.where(pieces, pieces, 1)).T @ _array(weights) @ of_source)
 
 
 class AlignmentErrorRate(Ratio[Links, Alignment]):
@@ -176,6 +178,10 @@ def _array(weights: Weights) -> Float[np.ndarray, "T S"]:
     return np.asarray(weights.detach().cpu() if isinstance(weights, Tensor) else weights, dtype=np.float64)
 
 
-def _membership(words: Sequence[int | None], count: int | None) -> Float[np.ndarray, "pieces words"]:
-    owners = np.array([-1 if word is None else word for word in words], dtype=int)
-    return np.asarray(owners[:, None] == np.arange(owners.max(initial=-1) + 1 if count is None else count), dtype=float)
+def _shares(words: Sequence[Sequence[int]], count: int | None) -> Float[np.ndarray, "pieces words"]:
+    size = max((max(each, default=-1) for each in words), default=-1) + 1 if count is None else count
+    shares = np.zeros((len(words), size))
+    for piece, owners in enumerate(words):
+        for word in owners:
+            shares[piece, word] += 1 / len(owners)
+    return shares

@@ -7,13 +7,26 @@ from matplotlib.figure import Figure
 
 from regard.compare import Comparison
 from regard.errors import RegardError
-from regard.metrics.base import Metric
+from regard.metrics.base import Metric, Score
 from regard.parts import METRICS
 from regard.pictures.curves import Seed, draw_curves
+from regard.pictures.timelapse import unseen
 from regard.run import Run
 from regard.search.strategy import Strategy
 
+NAMES = {
+    "bleu": "BLEU",
+    "bleu_lc": "BLEU, lower case",
+    "bleu_tok_lc": "BLEU, lower case, our words",
+    "chrf": "chrF",
+    "ter": "TER (%)",
+}
+"""What metrics are called in pictures, where it is not their name and unit. BLEU and chrF are no percentages."""
 LOSSES = {"train_nats_per_token": "training loss (nats per token)", "validation_nats_per_token": "validation loss"}
+
+
+LEAST_ENTROPY = 0.5
+"""Nats that the axis of entropy spans at least: a smaller difference is not seen in the diagrams either."""
 
 
 def draw_learning(groups: Mapping[str, Sequence[Run]], *, title: str = "") -> Figure:
@@ -38,18 +51,33 @@ def draw_entropy(groups: Mapping[str, Sequence[Run]], *, title: str = "") -> Fig
         for label, runs in seen.items() if all(runs)
     }  # fmt: skip
     if not series:
-        first = next(iter(groups.values()))[0]
-        raise RegardError(
-            f"{first.path}: has no attention.jsonl, which trainings with attention write; train it with this regard."
+        raise unseen(
+            next(
+                run
+                for label, runs in groups.items()
+                for run, epochs in zip(runs, seen[label], strict=True)
+                if not epochs
+            )
         )
-    return draw_curves({"entropy of attention (nats)": series}, x_label="epoch", title=title)
+    lacking = {
+        label: groups[label][runs.index([])].path.name for label, runs in seen.items() if any(runs) and not all(runs)
+    }
+    note = "\n".join(f"left out: {label}, since {name} has no attention.jsonl" for label, name in lacking.items())
+    panels = {"entropy of attention (nats)": series}
+    return draw_curves(panels, x_label="epoch", title=title, least_span=LEAST_ENTROPY, note=note)
 
 
 def draw_by_length(comparison: Comparison, *, title: str = "") -> Figure:
     """Draw the score of each group by the length of the source: where there is no attention, long sentences suffer."""
     metric = METRICS[comparison.metric]()
     series = {
-        group.label: [(list(each), list(each.values())) for each in group.by_length(metric)]
+        group.label: [
+            (
+                [f"{label}\nn={score.segments}" for label, score in each.items()],
+                [score.value for score in each.values()],
+            )
+            for each in group.by_length(metric)
+        ]
         for group in comparison.groups
     }
     unit = "words" if "bleu" in comparison.groups[0].quantities else "characters"
@@ -68,13 +96,16 @@ def draw_by_beam(comparison: Comparison, *, title: str = "") -> Figure:
             f"`regard evaluate {run} --split {split} --beam 1 5 10`."
         )
     series = {
-        label: [([str(width) for width in widths], [found[width] for width in widths]) for found in seeds]
+        label: [([str(width) for width in widths], [found[width].value for width in widths]) for found in seeds]
         for label, seeds in scores.items()
     }
-    return draw_curves({_heading(metric): series}, x_label="beam width (1: greedy)", title=title)
+    # Several runs have their own spread; one has only the interval that was stored with its score.
+    intervals = {label: [seeds[0][w].interval for w in widths] for label, seeds in scores.items() if len(seeds) == 1}
+    bars = {label: [each for each in found if each] for label, found in intervals.items() if all(found)}
+    return draw_curves({_heading(metric): series}, x_label="beam width (1: greedy)", title=title, bars=bars)
 
 
-def _by_beam(run: Run, split: str, metric: str) -> dict[int, float]:
+def _by_beam(run: Run, split: str, metric: str) -> dict[int, Score]:
     """Return beam width -> score."""
     scores = {}
     for evaluation in run.evaluations().values():
@@ -82,9 +113,10 @@ def _by_beam(run: Run, split: str, metric: str) -> dict[int, float]:
         width = int(beam[1]) if beam else 1
         is_usual = evaluation["search"] == str(Strategy(width))
         if is_usual and evaluation["split"] == split and metric in evaluation["scores"]:
-            scores[width] = evaluation["scores"][metric]["value"]
+            scores[width] = Score.from_json(evaluation["scores"][metric])
     return scores
 
 
 def _heading(metric: Metric[*tuple[object, ...]]) -> str:
-    return f"{metric.name} ({metric.unit})" if metric.unit else metric.name
+    unit = f" ({metric.unit})" if metric.unit else ""
+    return NAMES.get(metric.name, metric.name.replace("_", " ") + unit)

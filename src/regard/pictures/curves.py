@@ -18,6 +18,8 @@ Seed = tuple[Sequence[float] | Sequence[str], Sequence[float]]
 """The x and y values of one seed; texts as x are categories, such as sentence lengths "1-5", "6-10"."""
 Series = Mapping[str, Sequence[Seed]]
 """Label -> one (x, y) per seed."""
+Bars = Mapping[str, Sequence[tuple[float, float]]]
+"""Label of a single seed -> the bounds of the interval around each of its values."""
 
 _DASHES = (
     "-",
@@ -40,18 +42,21 @@ def draw_curves(
     title: str = "",
     is_same_scale: bool = False,
     spread: Literal["range", "deviation"] = "range",
+    bars: Bars | None = None,
+    least_span: float = 0.0,
+    note: str = "",
 ) -> Figure:
     """Draw one panel per quantity, {heading: {label: seeds}}; a label has the same colour and dashes in every panel.
 
     The strong line is the mean over seeds, the band their range or one standard deviation, the thin lines the seeds.
-    Nothing is averaged where a seed has no value.
+    Nothing is averaged where a seed has no value. A y axis spans ``least_span`` or more: less is no difference to show.
     """
     labels = list(dict.fromkeys(label for series in panels.values() for label in series))
     if not labels or not all(seeds for series in panels.values() for seeds in series.values()):
         raise RegardError(
             "curves: got a label without any values, want at least one seed for each; train or log it first."
         )
-    face = typeface([*labels, *panels, title, x_label])
+    face = typeface([*labels, *panels, title, x_label, note])
     width = max(5.2, 4.2 * len(panels))
     columns = max(1, int((width - 0.3) / (0.75 + max(face.measure(face.show(label), 9)[0] for label in labels))))
     figure = Figure(
@@ -60,14 +65,20 @@ def draw_curves(
     grid = figure.subplots(1, len(panels), sharey=is_same_scale, squeeze=False)[0]
     for axes, (heading, series) in zip(grid, panels.items(), strict=True):
         _axes(axes, heading, x_label=x_label, face=face)
-        _draw(axes, series, labels=labels, spread=spread)
+        _draw(axes, series, labels=labels, spread=spread, bars=bars or {})
+        _widen(axes, least_span)
     if title:
         figure.suptitle(face.show(title), fontproperties=face.properties(12), x=0.01, ha="left", parse_math=False)
-    _legend(figure, labels, columns=columns, about=_about(panels, spread), face=face)
+    about = [
+        _about(panels, spread),
+        "bars: 95 % interval over sentences" if bars else "",
+        *map(face.show, note.splitlines()),
+    ]
+    _legend(figure, labels, columns=columns, about="\n".join(filter(None, about)), face=face)
     return figure
 
 
-def _draw(axes: Axes, series: Series, *, labels: list[str], spread: str) -> None:
+def _draw(axes: Axes, series: Series, *, labels: list[str], spread: str, bars: Bars) -> None:
     categories = list(
         dict.fromkeys(x for seeds in series.values() for xs, _ in seeds for x in xs if isinstance(x, str))
     )
@@ -82,9 +93,23 @@ def _draw(axes: Axes, series: Series, *, labels: list[str], spread: str) -> None
             low, high = _band(y, spread)
             axes.fill_between(x, low, high, color=look["color"], alpha=0.18, linewidth=0)
         axes.plot(x, y.mean(axis=0), **look, markevery=max(1, len(x) // _FEW))
+        if label in bars:
+            axes.errorbar(x, y[0], _arms(y[0], bars[label]), fmt="none", ecolor=look["color"], elinewidth=1, capsize=3)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
     if categories:
         axes.set_xticks(range(len(categories)), categories)
+
+
+def _arms(y: np.ndarray[Any, Any], bounds: Sequence[tuple[float, float]]) -> np.ndarray[Any, Any]:
+    low, high = np.asarray(bounds, dtype=float).T
+    return np.stack([y - low, high - y]).clip(min=0)  # a value may lie just outside of its resamplings
+
+
+def _widen(axes: Axes, least: float) -> None:
+    low, high = axes.get_ylim()
+    if (missing := least - (high - low)) > 0:
+        bottom = max(min(low, 0.0), low - missing / 2)
+        axes.set_ylim(bottom, bottom + least)
 
 
 def _curve(xs: Sequence[Any], ys: Sequence[float], categories: list[str]) -> tuple[np.ndarray[Any, Any], ...]:
@@ -120,6 +145,7 @@ def _axes(axes: Axes, heading: str, *, x_label: str, face: Typeface) -> None:
     axes.set_title(face.show(heading), fontproperties=face.properties(10), loc="left", color=INK, parse_math=False)
     axes.set_xlabel(face.show(x_label), fontproperties=face.properties(9), color=QUIET, parse_math=False)
     axes.tick_params(labelsize=8.5, color=FAINT, labelcolor=QUIET, labelleft=True)
+    axes.ticklabel_format(axis="y", style="plain", useOffset=False)
     axes.grid(axis="y", color=FAINT, linewidth=0.5)
     axes.set_axisbelow(True)
     for side, spine in axes.spines.items():

@@ -1,8 +1,10 @@
 """From translations to diagrams, and a handful of them for a run's `examples` folder."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Literal
 
 from regard.data.corpus import Corpus, Links
 from regard.disk import telling
@@ -12,6 +14,31 @@ from regard.pictures.files import render
 from regard.translate import Translation
 
 EXAMPLES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A sentence, and where it is of a corpus its reference and gold links."""
+
+    source: str
+    reference: str = ""
+    links: Links | None = None
+    unit: Literal["word", "character"] = "word"
+    """What the links count."""
+
+    @classmethod
+    def of(cls, corpus: Corpus, split: str, row: int) -> "Pair":
+        """Take one pair out of a corpus."""
+        pairs = corpus[split]
+        links = None if pairs.links is None else pairs.links[row]
+        return cls(pairs.sources[row], pairs.targets[row], links, corpus.unit)
+
+    def beside(self, translation: Translation, *, joins_pieces: bool) -> Diagram:
+        """Draw a translation with the gold links where it is the reference, and with the reference where it is not."""
+        if translation.text != self.reference:
+            return diagram_of(translation, joins_pieces=joins_pieces, reference=self.reference)
+        is_aligned = joins_pieces == (self.unit == "word")
+        return diagram_of(translation, joins_pieces=joins_pieces, links=self.links if is_aligned else None)
 
 
 def diagram_of(
@@ -36,16 +63,9 @@ def save_examples(evaluation: Evaluation, corpus: Corpus, folder: Path, *, count
 
 
 def _draw(evaluation: Evaluation, corpus: Corpus, folder: Path, count: int) -> Iterator[Path]:
-    split = corpus[evaluation.split]
     for row in _choose(evaluation.translations, count):
-        translation, reference = evaluation.translations[row], split.targets[row]
-        is_right = translation.text == reference
-        diagram = diagram_of(
-            translation,
-            joins_pieces=corpus.unit == "word",
-            links=split.links[row] if split.links is not None and is_right else None,
-            reference="" if is_right else reference,
-        )
+        pair = Pair.of(corpus, evaluation.split, row)
+        diagram = pair.beside(evaluation.translations[row], joins_pieces=pair.unit == "word")
         path = folder / f"{evaluation.split}-{row + 1:04d}.png"
         path.write_bytes(render(draw_attention(diagram), "png"))
         yield path

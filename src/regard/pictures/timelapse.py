@@ -17,12 +17,22 @@ def epochs_of(run: Run, number: int = 1) -> list[Diagram]:
     """Return a validation sentence that training watched, counted from 1 (short, middling, long), after each epoch."""
     seen = run.attention()
     if not seen:
-        raise RegardError(
-            f"{run.path}: has no attention.jsonl, which trainings with attention write; train it with this regard."
-        )
+        raise unseen(run)
     if not 1 <= number <= len(seen[0]["sentences"]):
         raise RegardError(f"sentence: got {number}, want 1 to {len(seen[0]['sentences'])}, which training watched.")
     return [_diagram(epoch["sentences"][number - 1], f"epoch {epoch['epoch']}") for epoch in seen]
+
+
+def unseen(run: Run) -> RegardError:
+    """Say why there is nothing to see of a run's attention during its training."""
+    if run.config.model.attention == "none":
+        return RegardError(f"{run.path}: has no attention to show (model.attention is none).")
+    if not run.can_resume:
+        return RegardError(
+            f"{run.path}: does not know its training, as is so with a model in the box or an export; want the run that "
+            "the training made."
+        )
+    return RegardError(f"{run.path}: has no attention.jsonl, which is written after each epoch; train it again.")
 
 
 def _diagram(sentence: Mapping[str, Any], title: str) -> Diagram:

@@ -1,4 +1,7 @@
-"""Beam search as a tree: steps from left to right, the best expansion of a step on top, the winning path in colour."""
+"""Beam search as a tree: steps from left to right, the best expansion of a step on top, the winning path in colour.
+
+A long search is folded into bands of steps, each of which begins with the words that it goes on from.
+"""
 
 import math
 from collections.abc import Callable, Sequence
@@ -14,13 +17,15 @@ from regard.pictures.colours import FAINT, INK, QUIET, SERIES
 from regard.pictures.fonts import Typeface, typeface, wrap
 from regard.search.tree import BEAM_FULL, KEPT, Expansion, Tree
 
-ROW, GAP, MARGIN, PAD = 0.44, 0.48, 0.15, 0.06  # inches
+ROW, GAP, MARGIN, PAD, BETWEEN = 0.44, 0.48, 0.15, 0.06, 0.3  # inches
 WORD, SMALL, LARGE = 10.0, 7.5, 12.0  # points
 START = -1
+BAND = 12  # steps
 KEY = (
     "under a word: probability · log-probability of the path, at the end its score.  "
     "Thick orange: the winner.  Dashed grey: thrown away."
 )
+CUT_SHORT = "  Steps after the winner's end are not drawn."
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,15 +85,33 @@ def _node(each: Expansion, text: str, *, is_best: bool) -> Node:
 
 
 def draw_tree(nodes: Sequence[Node], *, title: str = "", pruned: int = 3) -> Figure:
-    """Draw a search: all kept expansions, and of those thrown away the best few of each step."""
+    """Draw a search up to the winner's end: all kept expansions, and of those thrown away the best few of each step."""
     if not nodes:
         raise RegardError("beam tree: got no expansions, want at least one; record the search first.")
     face = typeface([title, *(word for node in nodes for word in (node.text, node.reason))])
     columns = columns_of(nodes, pruned=pruned)
-    top = MARGIN + (LARGE * 1.6 / 72 if title else 0)
-    spots = _spots(columns, face, top=top)
-    width = max(face.measure(KEY, SMALL)[0] + MARGIN, *(spot.x + spot.width for spot in spots.values())) + MARGIN
-    return _paint(spots, face, title=title, size=(width, top + ROW * max(map(len, columns)) + 0.4))
+    end = max((i for i, column in enumerate(columns) if any(n.is_on_best_path for n in column)), default=len(columns))
+    key = KEY + CUT_SHORT * (end + 1 < len(columns))
+    bands, down = [], 0.0
+    for band in _bands(columns[: end + 1]):
+        bands.append(_spots(band, face, top=down))
+        down += ROW * max(map(len, band)) + BETWEEN
+    ends = [spot.x + spot.width for spots in bands for spot in spots.values()]
+    width = max(face.measure(key, SMALL)[0] + MARGIN, *ends) + MARGIN
+    head = wrap(face.show(title), width - 2 * MARGIN, size=LARGE, face=face) if title else []
+    return _paint(bands, face, head=head, key=key, size=(width, down))
+
+
+def _bands(columns: list[list[Node]]) -> list[list[list[Node]]]:
+    """Fold the steps into bands of like length, each after the column of those that its first step goes on from."""
+    steps = len(columns) - 1
+    size = max(1, -(-steps // max(1, -(-steps // BAND))))
+    bands = []
+    for first in range(1, max(2, steps + 1), size):
+        parents = {node.parent for column in columns[first : first + 1] for node in column}
+        begun = [node for node in columns[first - 1] if node.id in parents or first == 1]
+        bands.append([begun, *columns[first : first + size]])
+    return bands
 
 
 def columns_of(nodes: Sequence[Node], *, pruned: int) -> list[list[Node]]:
@@ -104,11 +127,11 @@ def _shown(step: list[Node], pruned: int) -> list[Node]:
     return [node for node in step if node not in lost[pruned:]]
 
 
-def _spots(columns: list[list[Node]], face: Typeface, *, top: float) -> dict[int, _Spot]:
+def _spots(band: list[list[Node]], face: Typeface, *, top: float) -> dict[int, _Spot]:
     spots: dict[int, _Spot] = {}
     x = MARGIN
-    for column in columns:
-        texts = [(face.word(node.text) if node.step else "start", _detail(node, face)) for node in column]
+    for number, column in enumerate(band):
+        texts = [_texts(node, face, is_repeated=number == 0) for node in column]
         widths = [max(face.measure(word, WORD)[0], face.measure(detail, SMALL)[0]) for word, detail in texts]
         for row, (node, (word, detail)) in enumerate(zip(column, texts, strict=True)):
             spots[node.id] = _Spot(node, word, detail, x, top + ROW * (row + 0.5), widths[row], x + max(widths))
@@ -116,9 +139,13 @@ def _spots(columns: list[list[Node]], face: Typeface, *, top: float) -> dict[int
     return spots
 
 
-def _detail(node: Node, face: Typeface) -> str:
+def _texts(node: Node, face: Typeface, *, is_repeated: bool) -> tuple[str, str]:
     if node.step == 0:
-        return ""
+        return "start", ""
+    return (f"… {face.word(node.text)}", "") if is_repeated else (face.word(node.text), _detail(node, face))
+
+
+def _detail(node: Node, face: Typeface) -> str:
     numbers = f"{math.exp(node.log_prob):.2f} · {node.total:.2f}".replace("-", "−")
     return f"{numbers} · {face.show(node.reason)}" if node.reason else numbers
 
@@ -127,23 +154,29 @@ def _colour(node: Node) -> str:
     return SERIES[1] if node.is_on_best_path else INK if node.is_kept else QUIET
 
 
-def _paint(spots: dict[int, _Spot], face: Typeface, *, title: str, size: tuple[float, float]) -> Figure:
-    figure = Figure(figsize=size)
+def _paint(
+    bands: list[dict[int, _Spot]], face: Typeface, *, head: list[str], key: str, size: tuple[float, float]
+) -> Figure:
+    line, (width, tree) = LARGE * 1.3 / 72, size
+    top, foot = MARGIN + line * len(head), SMALL * 1.3 / 72 + MARGIN
+    figure = Figure(figsize=(width, top + tree + foot))
     axes = figure.add_axes((0, 0, 1, 1))
-    axes.set(xlim=(0, size[0]), ylim=(size[1], 0))
+    axes.set(xlim=(0, width), ylim=(tree + foot, -top))
     axes.set_axis_off()
     common: dict[str, Any] = {"parse_math": False, "ha": "left"}
-    for spot in spots.values():
-        parent = spots.get(spot.node.parent) if spot.node.parent is not None else None
-        if parent:
-            axes.add_patch(_link(parent, spot))
-        colour, word, small = _colour(spot.node), face.properties(WORD), face.properties(SMALL)
-        axes.text(spot.x, spot.down, spot.label, fontproperties=word, color=colour, va="bottom", **common)
-        axes.text(spot.x, spot.down + 0.02, spot.detail, fontproperties=small, color=colour, va="top", **common)
-    if title:
-        (line, *_) = wrap(face.show(title), size[0] - 2 * MARGIN, size=LARGE, face=face)
-        axes.text(MARGIN, MARGIN, line, fontproperties=face.properties(LARGE), color=INK, va="top", **common)
-    axes.text(MARGIN, size[1] - MARGIN, KEY, fontproperties=face.properties(SMALL), color=QUIET, va="bottom", **common)
+    word, small = face.properties(WORD), face.properties(SMALL)
+    for spots in bands:
+        for spot in spots.values():
+            parent = spots.get(spot.node.parent) if spot.node.parent is not None else None
+            if parent:
+                axes.add_patch(_link(parent, spot))
+            colour = _colour(spot.node)
+            axes.text(spot.x, spot.down, spot.label, fontproperties=word, color=colour, va="bottom", **common)
+            axes.text(spot.x, spot.down + 0.02, spot.detail, fontproperties=small, color=colour, va="top", **common)
+    for number, text in enumerate(head):
+        place = MARGIN - top + line * number
+        axes.text(MARGIN, place, text, fontproperties=face.properties(LARGE), color=INK, va="top", **common)
+    axes.text(MARGIN, tree + foot - MARGIN, key, fontproperties=small, color=QUIET, va="bottom", **common)
     return figure
 
 

@@ -83,4 +83,4 @@ def test_what_is_aligned_by_letters_is_scored_without_the_alignment_of_other_tok
     evaluation = run.evaluations()["test-greedy"]
     assert "token_accuracy" in evaluation["scores"]
     assert "attention_accuracy" not in evaluation["scores"]
-    assert set(evaluation["by_length"]["token_accuracy"]) == {"<=5", "6-10"}
+    assert set(evaluation["by_length"]["token_accuracy"]) == {"up to 5", "6-10"}

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from regard.config import TokenizerConfig
 from regard.data.tokenizers import CharacterTokenizer, Tokenizer, TokenizerPair, WordTokenizer
 from regard.data.vocabulary import BOS, EOS, PAD, UNK
-from regard.data.words import split_words, word_of_token
+from regard.data.words import split_words, words_of_tokens
 from regard.errors import RegardError
 from regard.parts import TOKENIZERS
 
@@ -66,10 +66,10 @@ def test_odd_unicode_keeps_its_place(kind: str, text: str) -> None:
         unicodedata.normalize("NFC", text).replace("▁", " ").split()
     )
     assert not {PAD, BOS, EOS} & set(ids)
-    owners = [owner for owner in word_of_token(tokens, split_words(text)) if owner is not None]
+    owners = [owner for each in words_of_tokens(tokens, split_words(text)) for owner in each]
     assert owners == sorted(owners)
     shown = tokenizer.decode(ids)
-    word_of_token(tokenizer.pieces(ids), split_words(shown))
+    words_of_tokens(tokenizer.pieces(ids), split_words(shown))
 
 
 TRAINED: dict[str, Tokenizer] = {}

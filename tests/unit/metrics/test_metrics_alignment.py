@@ -177,26 +177,35 @@ def test_pieces_are_joined_by_hand():
     # target pieces: word 0 twice, then end of sentence; source pieces: word 0 twice, word 1, end of sentence
     want = [[0.55, 0.2]]
     for kind in (np.array, torch.tensor):
-        joined = join_pieces(kind(weights), [0, 0, None], [0, 0, 1, None])
+        joined = join_pieces(kind(weights), [[0], [0], []], [[0], [0], [1], []])
         np.testing.assert_allclose(joined, want, atol=1e-6)
-    padded = join_pieces(np.array(weights), [0, 0, None], [0, 0, 1, None], shape=(2, 3))
+    padded = join_pieces(np.array(weights), [[0], [0], []], [[0], [0], [1], []], shape=(2, 3))
     np.testing.assert_allclose(padded, [[0.55, 0.2, 0], [0, 0, 0]])
 
 
 def test_words_without_pieces_and_pieces_without_words():
-    joined = join_pieces(np.array([[0.25, 0.75]]), [1], [2, 0])
+    joined = join_pieces(np.array([[0.25, 0.75]]), [[1]], [[2], [0]])
     np.testing.assert_allclose(joined, [[0, 0, 0], [0.75, 0, 0.25]])
-    assert join_pieces(np.array([[0.25, 0.75]]), [None], [None, None]).shape == (0, 0)
+    assert join_pieces(np.array([[0.25, 0.75]]), [[]], [[], []]).shape == (0, 0)
+
+
+def test_a_piece_of_several_words_is_shared_out():
+    joined = join_pieces(np.array([[0.2, 0.8], [1.0, 0.0]]), [[0, 0, 1], [1]], [[0], [1, 1, 1, 2]])
+    np.testing.assert_allclose(joined[0], [0.2, 0.6, 0.2])
+    np.testing.assert_allclose(joined[1], [(0.2 / 3 + 1) / (4 / 3), 0.15, 0.05])
+
+
+PIECES = st.lists(st.lists(st.integers(0, 4), min_size=1, max_size=3), min_size=1, max_size=7)
 
 
 @settings(max_examples=30)
-@given(st.lists(st.integers(0, 3), min_size=1, max_size=6), st.lists(st.integers(0, 4), min_size=1, max_size=7))
+@given(PIECES, PIECES)
 def test_joined_rows_are_still_distributions(targets, sources):
     weights = np.random.default_rng(len(targets)).dirichlet(np.ones(len(sources)), size=len(targets))
     joined = join_pieces(weights, targets, sources)
-    has_pieces = [word in targets for word in range(len(joined))]
+    has_pieces = [any(word in each for each in targets) for word in range(len(joined))]
     np.testing.assert_allclose(joined.sum(1), np.array(has_pieces, dtype=float))
 
 
 def test_whole_words_are_joined_to_themselves():
-    np.testing.assert_allclose(join_pieces(WEIGHTS, range(4), range(3)), WEIGHTS)
+    np.testing.assert_allclose(join_pieces(WEIGHTS, [[t] for t in range(4)], [[s] for s in range(3)]), WEIGHTS)

@@ -65,7 +65,7 @@ BASE = "metric:bleu|case:mixed|tok:13a|version:2.6.0|split:test|corpus:ab12|sear
         ("version:2.6.0", "version:2.4.0", "different version of sacrebleu (2.6.0 and 2.4.0)"),
         ("|corpus:ab12", "", "different corpus (ab12 and not given)"),
         ("search:beam5", "tokens:word-9|search:beam5", "different vocabulary (not given and word-9)"),
-        ("search:beam5", "bucket:<=5|search:beam5", "different bucket (not given and <=5)"),
+        ("search:beam5", "bucket:up to 5|search:beam5", "different bucket (not given and up to 5)"),
     ],
 )
 def test_unlike_scores_are_told_apart(old, new, reason):

@@ -1,4 +1,5 @@
 import itertools
+from dataclasses import replace
 from math import radians, sin
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from PIL import Image
 from regard.errors import RegardError
 from regard.pictures.colours import ATTENTION, luminance
 from regard.pictures.diagram import Diagram, draw_attention, draw_side_by_side, save
+from regard.pictures.examples import Pair
+from regard.translate import Translation
 
 GERMAN = ("ein", "schwarzer", "Hund", "springt", "über", "einen", "Baumstamm", "im", "grünen", "Wald", ".")
 ENGLISH = ("a", "black", "dog", "jumps", "over", "a", "log", "in", "the", "forest", "today", "again", ".")
@@ -248,3 +251,13 @@ def test_a_file_is_refused_in_one_line(tmp_path: Path) -> None:
 def test_a_huge_word_does_not_dwarf_the_picture() -> None:
     long, huge = (draw_attention(diagram(("w" * count, "b"), ("c",))).get_size_inches() for count in (32, 320))
     assert huge == pytest.approx(long, rel=0.1)
+
+
+def test_gold_links_belong_to_the_reference_and_its_unit() -> None:
+    pair = Pair("a b", "x y", frozenset({(0, 1)}))
+    right = Translation("a b", ("a", "b"), "x y", ("x", "y"), np.full((1, 2, 2), 0.5))
+    drawn = pair.beside(right, joins_pieces=True)
+    assert (drawn.links, drawn.reference) == (pair.links, "")
+    assert pair.beside(right, joins_pieces=False).links is None
+    drawn = pair.beside(replace(right, text="y x"), joins_pieces=True)
+    assert (drawn.links, drawn.reference) == (None, "x y")

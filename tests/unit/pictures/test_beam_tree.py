@@ -8,7 +8,7 @@ from matplotlib.colors import to_hex
 
 from regard.errors import RegardError
 from regard.pictures.colours import SERIES
-from regard.pictures.tree import START, Node, draw_tree, nodes_of
+from regard.pictures.tree import LARGE, START, Node, draw_tree, nodes_of
 from regard.search.tree import BEAM_FULL, FINISHED, KEPT, Expansion, Tree
 
 WORDS = ["dog", "ein_langes_Wort_mit_vielen_Buchstaben", "كلب", "中文", "$x$", ".", "</s>"]
@@ -31,12 +31,16 @@ def search(*, width: int, steps: int, pruned: int = 6) -> list[Node]:
     return nodes
 
 
-@pytest.mark.parametrize(("width", "steps"), [(1, 1), (3, 6), (5, 15)])
-def test_no_labels_touch_and_nothing_is_cut(width: int, steps: int) -> None:
+@pytest.mark.parametrize(("width", "steps", "bands"), [(1, 1, 1), (3, 6, 1), (5, 15, 2), (2, 60, 5)])
+def test_no_labels_touch_and_nothing_is_cut(width: int, steps: int, bands: int) -> None:
     figure = draw_tree(search(width=width, steps=steps), title="a very long title " * 20)
     FigureCanvasAgg(figure).draw()
-    boxes = [text.get_window_extent() for text in figure.axes[0].texts if text.get_text()]
-    assert len(boxes) == 1 + 2 * steps * (width + 3) + 2
+    texts = [text for text in figure.axes[0].texts if text.get_text()]
+    boxes = [text.get_window_extent() for text in texts]
+    heads = [text.get_text() for text in texts if text.get_fontsize() == LARGE]
+    assert " ".join(heads) == ("a very long title " * 20).strip()
+    assert sum(text.get_text().startswith("… ") for text in texts) == width * (bands - 1)
+    assert len(boxes) == 1 + 2 * steps * (width + 3) + width * (bands - 1) + len(heads) + 1
     for box in boxes:
         assert box.x0 >= 0
         assert box.y0 >= 0
@@ -64,6 +68,15 @@ def test_only_the_best_of_the_pruned_are_shown_but_never_less_than_the_winner() 
     late = [replace(node, is_on_best_path=node.rank == 6 or node.step == 0) for node in nodes]
     details = [text.get_text() for text in draw_tree(late, pruned=0).axes[0].texts]
     assert f"{math.exp(-6.5):.2f} · −1.60" in details
+
+
+def test_a_long_search_is_folded_and_ends_with_the_winner() -> None:
+    nodes = search(width=2, steps=60)
+    assert max(draw_tree(nodes).get_size_inches()) < 40
+    early = [replace(node, is_on_best_path=node.is_on_best_path and node.step < 20) for node in nodes]
+    figure = draw_tree(early, pruned=0)
+    assert len(figure.axes[0].patches) == 19 * 2
+    assert figure.axes[0].texts[-1].get_text().endswith("Steps after the winner's end are not drawn.")
 
 
 def test_a_recorded_search_becomes_nodes() -> None:

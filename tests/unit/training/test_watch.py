@@ -63,7 +63,7 @@ def test_looking_changes_nothing(tmp_path: Path) -> None:
 def test_no_attention_leaves_no_trace_and_is_told(tmp_path: Path) -> None:
     run = make_run(tmp_path / "none", "reverse", "model.attention=none", "train.epochs=1", is_evaluated=False)
     assert not (run.path / "attention.jsonl").exists()
-    told = f"{run.path}: has no attention.jsonl, which trainings with attention write; train it with this regard."
+    told = f"{run.path}: has no attention to show (model.attention is none)."
     for call in (lambda: epochs_of(run), lambda: draw_entropy({"none": [run]})):
         with pytest.raises(RegardError) as caught:
             call()
@@ -84,6 +84,21 @@ def test_an_epoch_that_was_done_again_counts_once(run: Run, tmp_path: Path) -> N
     (line,) = figure.axes[0].lines
     assert line.get_xdata().tolist() == [1, 2, 3]
     assert line.get_ydata()[1] == 9.0
+
+
+def test_entropy_has_a_readable_axis_and_names_who_is_left_out(run: Run, tmp_path: Path) -> None:
+    close, empty = Run(tmp_path / "close"), Run(tmp_path / "seed-2")
+    close.path.mkdir()
+    for number, entropy in enumerate((2.35801, 2.35802), start=1):
+        close.log({"epoch": number, "entropy_nats": entropy}, "attention")
+    figure = draw_entropy({"dot": [close], "additive": [run, empty]})
+    low, high = figure.axes[0].get_ylim()
+    assert high - low == pytest.approx(0.5)
+    assert low < 2.358 < high
+    figure.draw_without_rendering()
+    assert figure.axes[0].yaxis.get_offset_text().get_text() == ""
+    about = figure.legends[0].get_title().get_text()
+    assert about.splitlines()[-1] == "left out: additive, since seed-2 has no attention.jsonl"
 
 
 def test_few_sentences_are_enough() -> None:
