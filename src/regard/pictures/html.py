@@ -3,9 +3,10 @@
 import json
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from html import escape
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib import colormaps
@@ -39,9 +40,40 @@ def page(body: str, *, title: str, head: str = "") -> str:
 
 
 def attention_html(*diagrams: Diagram) -> str:
-    """Return a complete page with interactive diagrams."""
+    """Return a complete page with interactive diagrams of one sentence, side by side where there is room."""
     title = next((each.title for each in diagrams if each.title), "attention")
-    return page("".join(map(attention_fragment, diagrams)), title=title, head=attention_assets())
+    looks = [Look(each.title, each.texts[1], each if each.weights.any() else None) for each in diagrams]
+    body = sentence_html(diagrams[0].texts[0], looks, reference=diagrams[0].reference)
+    return page(body, title=title, head=attention_assets())
+
+
+class Look(NamedTuple):
+    """What one model made of a sentence."""
+
+    title: str
+    text: str
+    diagram: Diagram | None
+    """None where the model has no attention."""
+
+
+def sentence_html(source: str, looks: Iterable[Look], *, number: str = "", reference: str = "") -> str:
+    """Return source and reference once, then what each model made of it, side by side where there is room."""
+    models = "".join(map(_look, looks))
+    lines = _line(f"{number} source", source) + _line("reference", reference)
+    return f'<div class="regard-sentence">\n{lines}<div class="models">\n{models}</div>\n</div>\n'
+
+
+def _look(look: Look) -> str:
+    title = f"<p><b>{escape(look.title)}</b></p>\n" if look.title else ""
+    figure, columns = "", 12
+    if look.diagram:
+        figure, columns = attention_fragment(replace(look.diagram, title="")), len(look.diagram.source)
+    text = _line("translation", look.text)
+    return f'<div class="model" style="--columns: {columns}">\n{title}{text}{figure}</div>\n'
+
+
+def _line(name: str, text: str) -> str:
+    return f"<p><small>{escape(name.strip())}</small> <bdi>{escape(text)}</bdi></p>\n" if text else ""
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -86,7 +118,6 @@ def attention_data(diagram: Diagram) -> dict[str, Any]:
         "target": diagram.target,
         "maps": [{"name": name, "rows": _percent(weights)} for name, weights in maps],
         "gold": sorted(diagram.links or ()),
-        "reference": diagram.reference,
         "isMirrored": is_right_to_left(diagram.source),
     }
 

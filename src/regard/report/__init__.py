@@ -14,9 +14,8 @@ from regard.data.corpus import Corpus, load_corpus
 from regard.errors import RegardError
 from regard.pictures.comparison import draw_by_beam, draw_by_length, draw_entropy, draw_learning
 from regard.pictures.curves import draw_curves
-from regard.pictures.diagram import Diagram
 from regard.pictures.examples import diagram_of
-from regard.pictures.html import attention_assets, attention_fragment, figure_to_html, page, table
+from regard.pictures.html import Look, attention_assets, figure_to_html, page, sentence_html, table
 from regard.pictures.notebook import comparison_tables, score_tables
 from regard.report.sentences import by_frequency, choose, differing
 from regard.run import Run
@@ -69,22 +68,19 @@ class _Pen:
         self._links = corpus[split].links
         self._translator: Translator | None = None
 
-    def draw(self, index: int, row: Row, title: str) -> str:
-        """Return a diagram, or the texts alone where there is nothing to see."""
+    def look(self, index: int, row: Row, title: str) -> Look:
+        """Return the translation and its diagram, where there is something to see."""
         self._translator = self._translator or Translator.open(self._run.path)
         translation = self._translator.translate(row["source"], self._strategy)
         if not translation.attention.any():
-            told = f"{title} · no attention"
-            return f"<p><b>{escape(told)}</b></p>\n{_texts(row)}"
+            return Look(f"{title} · no attention", row["hypothesis"], None)
         is_right = translation.text == row["reference"]
-        diagram = diagram_of(
-            translation,
-            joins_pieces=self._unit == "word",
-            links=self._links[index] if self._links is not None and is_right else None,
-            reference=row["reference"],
-        )
-        titled = Diagram(diagram.source, diagram.target, diagram.weights, diagram.links, diagram.reference, title)
-        return attention_fragment(titled)
+        links = self._links[index] if self._links is not None and is_right else None
+        return Look(title, translation.text, diagram_of(translation, joins_pieces=self._unit == "word", links=links))
+
+
+def _sentence(index: int, row: Row, looks: Iterable[Look]) -> str:
+    return sentence_html(row["source"], looks, number=str(index + 1), reference=row["reference"])
 
 
 def _about(found: Comparison) -> str:
@@ -123,13 +119,15 @@ def _differing(found: Comparison, pens: Mapping[str, _Pen]) -> str:
     html = ""
     for pair in found.pairs:
         one, other = (next(g for g in found.groups if g.label == label) for label in (pair.better, pair.worse))
-        rows = one.evaluations[0]["sentences"]
         scores = [group.evaluations[0]["sentence_scores"][found.metric] for group in (one, other)]
+        own = [group.evaluations[0]["sentences"] for group in (one, other)]
         body = ""
         for index in differing(*scores):
-            row = other.evaluations[0]["sentences"][index]
-            for group, values, own in ((one, scores[0], rows[index]), (other, scores[1], row)):
-                body += pens[group.label].draw(index, own, f"{group.label} · {found.metric} {values[index]:.1f}")
+            looks = [
+                pens[group.label].look(index, rows[index], f"{group.label} · {found.metric} {values[index]:.1f}")
+                for group, rows, values in zip((one, other), own, scores, strict=True)
+            ]
+            body += _sentence(index, own[0][index], looks)
         html += _folded(f"{pair.better} and {pair.worse}", body, is_open=not html) if body else ""
     return html
 
@@ -140,10 +138,11 @@ def _examples(found: Comparison, pens: Mapping[str, _Pen]) -> str:
         evaluation = group.evaluations[0]
         rows, scores = evaluation["sentences"], evaluation["sentence_scores"][found.metric]
         for kind, indices in choose(rows, scores).items():
-            body = "".join(
-                pens[group.label].draw(i, rows[i], f"{group.label} · {kind} · {found.metric} {scores[i]:.1f}")
+            looks = {
+                i: pens[group.label].look(i, rows[i], f"{group.label} · {kind} · {found.metric} {scores[i]:.1f}")
                 for i in indices
-            )
+            }
+            body = "".join(_sentence(i, rows[i], [look]) for i, look in looks.items())
             html += _folded(f"{group.label}: {kind}", body, is_open=group is found.groups[0])
     return html
 
@@ -175,10 +174,6 @@ def _settings(found: Comparison) -> str:
             text = escape(json.dumps(values, indent=1, ensure_ascii=False))
             html += _folded(f"{group.label}, seed {run.config.train.seed}", f"<pre>{text}</pre>\n")
     return html
-
-
-def _texts(row: Row) -> str:
-    return table(("source", "translation", "reference"), [[row["source"], row["hypothesis"], row["reference"]]])
 
 
 def _scrolling(html: str) -> str:
