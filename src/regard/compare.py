@@ -21,7 +21,7 @@ import numpy as np
 from regard.data.words import split_words
 from regard.errors import RegardError
 from regard.evaluate import EDGES, usual_metric
-from regard.metrics.base import Metric, buckets
+from regard.metrics.base import Metric, Score, buckets
 from regard.metrics.signature import Signature, comparable
 from regard.metrics.significance import Difference, holm, paired_bootstrap, permutation_test, welch
 from regard.metrics.spread import Spread
@@ -67,13 +67,12 @@ class Group:
         """Return the statistics of every sentence, for each seed, from the stored translations."""
         return [_statistics(metric, run, each) for run, each in zip(self.runs, self.evaluations, strict=True)]
 
-    def by_length(self, metric: Metric[Any]) -> list[dict[str, float]]:
+    def by_length(self, metric: Metric[Any]) -> list[dict[str, Score]]:
         """Return the score of each bucket of source length, for each seed."""
         is_text = "bleu" in self.evaluations[0]["scores"]
         sources = [row["source"] for row in self.evaluations[0]["sentences"]]
         rows = buckets([len(split_words(text)) if is_text else len(text) for text in sources], EDGES)
-        scored = (metric.score_buckets(statistics, rows) for statistics in self.statistics(metric))
-        return [{label: score.value for label, score in each.items()} for each in scored]
+        return [metric.score_buckets(statistics, rows) for statistics in self.statistics(metric)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,6 @@ def test_it_opens_without_a_complaint_or_a_request_and_hover_lights_up(
 def put_on_paper(page: Page, place: Path) -> None:
     """Open a page on a desk and lay it out as on A4: 190 by 277 mm at 96 dots an inch."""
     page.open(place, width=1400)
-    page.wait("document.querySelector('.regard-attention[data-built]') !== null")
     page.value("dispatchEvent(new Event('beforeprint'))")
     page.call("Emulation.setEmulatedMedia", media="print")
     page.call("Emulation.setDeviceMetricsOverride", width=718, height=1047, deviceScaleFactor=1, mobile=False)
@@ -71,3 +70,25 @@ def test_a_diagram_fits_its_page(tmp_path: Path, columns: int, rows: int) -> Non
         assert page.value("getComputedStyle(document.querySelector('.frame')).overflowX") == "visible"
         assert page.value("document.querySelector('select').checkVisibility()") is False
         assert "show" not in page.value("document.querySelector('.key').innerText")
+
+
+def test_signatures_and_configuration_are_printed_and_all_sentences_only_when_open(
+    report: Path, tmp_path: Path
+) -> None:
+    with browser(tmp_path / "profile") as page:
+        put_on_paper(page, report)
+        told = page.value("document.body.innerText")
+        assert "corpus_sha256" in told
+        assert told.count("metric:chrf") == 2
+        assert page.value("document.documentElement.scrollWidth") <= 718
+
+
+def test_a_phone_shows_readable_charts_and_tells_that_tables_go_on(report: Path, tmp_path: Path) -> None:
+    with browser(tmp_path / "profile") as page:
+        page.open(report, width=390)
+        boxes = "[...document.querySelectorAll('.charts %s')].map(one => one.getBoundingClientRect().%s)"
+        assert min(page.value(boxes % ("text", "height"))) >= 10
+        assert max(page.value(boxes % ("svg", "right"))) <= 390
+        page.value("document.querySelector('.scroll').scrollLeft = 1000")
+        assert page.value("document.querySelector('.scroll').scrollLeft") > 0
+        assert page.value("document.querySelector('.scroll td').getBoundingClientRect().left") == 16

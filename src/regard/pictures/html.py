@@ -18,6 +18,8 @@ from regard.pictures.diagram import Diagram
 from regard.pictures.files import render
 from regard.pictures.fonts import is_right_to_left
 
+_NUMBER = re.compile(r"[-+−<]? ?\d[\d.]*( to [-−]?\d[\d.]*)?|–")
+
 
 def figure_to_html(figure: Figure, *, description: str = "") -> str:
     """Return a figure as an inline SVG that fits its page; text in it can be searched and copied."""
@@ -43,7 +45,8 @@ def attention_html(*diagrams: Diagram) -> str:
     """Return a complete page with interactive diagrams of one sentence, side by side where there is room."""
     title = next((each.title for each in diagrams if each.title), "attention")
     looks = [Look(each.title, each.texts[1], each if each.weights.any() else None) for each in diagrams]
-    body = sentence_html(diagrams[0].texts[0], looks, reference=diagrams[0].reference)
+    reference = next((each.reference for each in diagrams if each.reference), "")
+    body = sentence_html(diagrams[0].texts[0], looks, reference=reference)
     return page(body, title=title, head=attention_assets())
 
 
@@ -77,10 +80,20 @@ def _line(name: str, text: str) -> str:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table of texts."""
-    lines = [f"<tr>{''.join(f'<th>{escape(cell)}</th>' for cell in head)}</tr>"]
-    lines += [f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows]
-    return "<table>\n" + "\n".join(lines) + "\n</table>\n"
+    """Return a table of texts; columns of numbers are set flush right, and signatures may break at their bars."""
+    rows = list(rows)
+    are_numbers = [all(map(_NUMBER.fullmatch, column)) for column in zip(*rows, strict=True)]
+    right = [' style="text-align: right"' if each else "" for each in are_numbers]
+
+    def line(tag: str, row: Sequence[str]) -> str:
+        cells = (
+            f"<{tag}{style}>{escape(cell).replace('|', '|<wbr>')}</{tag}>"
+            for cell, style in zip(row, right or [""] * len(row), strict=True)
+        )
+        return f"<tr>{''.join(cells)}</tr>\n"
+
+    body = "".join(line("td", row) for row in rows)
+    return f'<table style="font-variant-numeric: tabular-nums">\n{line("th", head)}{body}</table>\n'
 
 
 def attention_assets() -> str:

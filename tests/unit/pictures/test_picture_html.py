@@ -14,6 +14,7 @@ from regard.pictures.html import (
     attention_html,
     figure_to_html,
     sentence_html,
+    table,
 )
 
 EVIL = "</script><script>alert(1)</script><!--\u2028&\"'"
@@ -116,3 +117,13 @@ def test_a_figure_becomes_one_inline_svg() -> None:
 @pytest.mark.parametrize("word", [EVIL, "中文", "كلب"])
 def test_a_figure_escapes_its_words(word: str) -> None:
     assert read(figure_to_html(draw_attention(diagram(word)))).opened.count("script") == 0
+
+
+def test_numbers_stand_flush_right() -> None:
+    cells = [["a", "1.5", "-1.00 to 2.00", "x|y"], ["7", "–", "–", "< 3"], ["<b>", "+12.25", "3", ""]]
+    html = table(["name", "value", "range", "signature"], cells)
+    right = re.findall(r'<(t[hd]) style="text-align: right">(.*?)</', html)
+    assert right == [("th", "value"), ("th", "range"), *(("td", row[i]) for row in cells for i in (1, 2))]
+    assert "<td>x|<wbr>y</td>" in html
+    assert "<td>&lt;b&gt;</td>" in html
+    assert "<th>a</th>" in table(["a"], [])
