@@ -2,11 +2,14 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from browser.chromium import PROGRAM, browser
+from browser.chromium import PROGRAM, Page, browser
 from regard.cli import main
+from regard.pictures.diagram import Diagram
+from regard.pictures.html import attention_html
 from tiny_runs import make_run
 
 pytestmark = [
@@ -43,3 +46,49 @@ def test_it_opens_without_a_complaint_or_a_request_and_hover_lights_up(
         assert page.value("document.documentElement.scrollWidth <= innerWidth")
         assert page.complaints() == []
         assert [url for url in page.requests() if not url.startswith("data:")] == [report.resolve().as_uri()]
+
+
+def put_on_paper(page: Page, place: Path) -> None:
+    """Open a page on a desk and lay it out as on A4: 190 by 277 mm at 96 dots an inch."""
+    page.open(place, width=1400)
+    page.value("dispatchEvent(new Event('beforeprint'))")
+    page.call("Emulation.setEmulatedMedia", media="print")
+    page.call("Emulation.setDeviceMetricsOverride", width=718, height=1047, deviceScaleFactor=1, mobile=False)
+
+
+@pytest.mark.parametrize(("columns", "rows"), [(17, 17), (40, 20), (10, 50)])
+def test_a_diagram_fits_its_page(tmp_path: Path, columns: int, rows: int) -> None:
+    weights = np.full((2, rows, columns), 1 / columns)
+    words = [f"Quellwort{number}" for number in range(columns)], [f"word{number}" for number in range(rows)]
+    (tmp_path / "wide.html").write_text(attention_html(Diagram(*words, weights, title="a", texts=("b", "c"))))
+    with browser(tmp_path / "profile") as page:
+        put_on_paper(page, tmp_path / "wide.html")
+        assert page.value("document.documentElement.scrollWidth") <= 718
+        last = "[...document.querySelectorAll('th.column span')].at(-1).getBoundingClientRect().right"
+        assert page.value(last) <= 718
+        assert page.value("document.querySelector('.regard-sentence').getBoundingClientRect().bottom") <= 1047
+        assert page.value("getComputedStyle(document.querySelector('.frame')).overflowX") == "visible"
+        assert page.value("document.querySelector('select').checkVisibility()") is False
+        assert "show" not in page.value("document.querySelector('.key').innerText")
+
+
+def test_signatures_and_configuration_are_printed_and_all_sentences_only_when_open(
+    report: Path, tmp_path: Path
+) -> None:
+    with browser(tmp_path / "profile") as page:
+        put_on_paper(page, report)
+        told = page.value("document.body.innerText")
+        assert "corpus_sha256" in told
+        assert told.count("metric:chrf") == 2
+        assert page.value("document.documentElement.scrollWidth") <= 718
+
+
+def test_a_phone_shows_readable_charts_and_tells_that_tables_go_on(report: Path, tmp_path: Path) -> None:
+    with browser(tmp_path / "profile") as page:
+        page.open(report, width=390)
+        boxes = "[...document.querySelectorAll('.charts %s')].map(one => one.getBoundingClientRect().%s)"
+        assert min(page.value(boxes % ("text", "height"))) >= 10
+        assert max(page.value(boxes % ("svg", "right"))) <= 390
+        page.value("document.querySelector('.scroll').scrollLeft = 1000")
+        assert page.value("document.querySelector('.scroll').scrollLeft") > 0
+        assert page.value("document.querySelector('.scroll td').getBoundingClientRect().left") == 16

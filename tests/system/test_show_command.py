@@ -1,5 +1,6 @@
 """`regard show`, and what a notebook shows."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -165,8 +166,11 @@ def test_epochs_that_were_not_kept_are_explained(runs: Path) -> None:
 def test_several_models_are_named_and_one_without_attention_says_so(runs: Path, tmp_path: Path) -> None:
     page = tmp_path / "both.html"
     show(runs / "reverse", "abc", "--against", runs / "none", "-o", page)
-    assert '"title":"reverse"' in page.read_text(encoding="utf-8")
-    assert '"title":"none (no attention)"' in page.read_text(encoding="utf-8")
+    html = page.read_text(encoding="utf-8")
+    assert re.findall(r"<b>(.*?)</b>", html) == ["reverse", "none (no attention)"]
+    assert html.count("<small>source</small> <bdi>abc</bdi>") == 1
+    assert html.count("<small>translation</small>") == 2
+    assert html.count("<figure ") == 1
 
 
 def test_the_tree_in_the_terminal_marks_the_winner(runs: Path) -> None:

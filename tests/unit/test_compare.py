@@ -264,6 +264,9 @@ def test_lengths_are_counted_in_words(runs: list[Run]) -> None:
     (group, *_) = compare_runs(runs[:3]).groups
     by_length = group.by_length(METRICS["bleu"]())
     assert [list(each) for each in by_length] == [["up to 5", "6-10"]] * 3
+    assert {sum(score.segments for score in each.values()) for each in by_length} == {
+        len(group.evaluations[0]["sentences"])
+    }
     assert compare_runs(runs[:3]).pairs == ()
 
 
@@ -330,4 +333,5 @@ def test_a_notebook_shows_a_comparison(runs: list[Run]) -> None:
     html = compare_runs(runs)._repr_html_()
     assert "<th>quantity</th>" in html
     assert " beats none: +" in html
+    assert ">p corrected</th>" in html
     assert html.count("<svg ") == 1

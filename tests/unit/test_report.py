@@ -37,8 +37,9 @@ def test_the_furthest_apart_come_first_and_equal_scores_not_at_all() -> None:
 def test_words_are_counted_as_often_as_they_were_found() -> None:
     training = ["the dog"] * 5 + ["the cat"]
     found = [{"reference": "the the Dog cat emu", "hypothesis": "the dog dog cat"}]
-    assert by_frequency(training, found, is_lower=False) == {"0": 0.0, "1-4": 100.0, "5-19": 50.0}
-    assert by_frequency(training, found, is_lower=True) == {"0": 0.0, "1-4": 100.0, "5-19": pytest.approx(200 / 3)}
+    assert by_frequency(training, found, is_lower=False) == {"0": (0, 2), "1-4": (100, 1), "5-19": (50, 2)}
+    lower = by_frequency(training, found, is_lower=True)
+    assert lower == {"0": (0, 1), "1-4": (100, 1), "5-19": (pytest.approx(200 / 3), 3)}
 
 
 @pytest.fixture(scope="module")
@@ -60,9 +61,18 @@ def test_a_comparison_has_every_section_and_needs_nothing_from_elsewhere(runs: l
     ]  # fmt: skip
     assert "<h1>two &lt;b&gt;</h1>" in html
     assert "no attention" in html
-    assert html.count("<svg ") == 4
+    assert html.count("<svg ") == 5
     assert "metric:bleu" in html
     assert "corpus_sha256" in html
+    assert len(re.findall(r">n=\d+</text>", html)) >= 4  # under each length and frequency
+    printed = re.findall(r'<details class="printed">\n<summary>(.*?)<', html)
+    assert sorted(printed) == ["additive, seed 1"] * 2 + ["none, seed 1"] * 2
+    assert re.search(r"<details>\n<summary>25 sentences<", html)
+    assert '<th style="text-align: right">p corrected</th>' in html
+    differ = html.partition("<h2>Where the models differ most</h2>")[2].partition("<h2>")[0]
+    blocks = differ.split('<div class="regard-sentence">')[1:]
+    assert [block.count('<div class="model" ') for block in blocks] == [2] * 3
+    assert [block.count("<small>reference</small>") for block in blocks] == [1] * 3
     outside = re.sub(r'xmlns(:\w+)?="[^"]*"', "", html)
     assert not re.search(r"(src|href)=\"(?!#)|@import|url\((?!#)", outside)
 
@@ -72,6 +82,12 @@ def test_a_single_run_has_a_report_too(runs: list[Run]) -> None:
     names = re.findall(r"<h2>(.*?)</h2>", html)
     assert "Verdict" not in names
     assert "Where the models differ most" not in names
+    assert "Scores and signatures" not in names
+    results = html.partition("<h2>Results</h2>")[2].partition("<h2>")[0]
+    assert "95 % interval" in results
+    assert "metric:bleu|<wbr>" in results
+    assert "validation_loss_best" in results
+    assert "variance" not in results
     assert html.count('<figure class="regard-attention">') >= 9
 
 

@@ -12,8 +12,22 @@
   const top = (words, values, count = 3) => values.map((value, index) => [value, index]).filter(([value]) => value > 0)
     .sort((a, b) => b[0] - a[0]).slice(0, count).map(([value, index]) => `${alone(words[index])} ${value} %`).join(", ") || "nothing";
 
+  const pen = document.createElement("canvas").getContext("2d"); // measures words also where nothing is laid out yet
+  const widths = words => words.map(word => Math.min(16, pen.measureText(word).width / 100 + .3)); // in em
+  const EM = .6; // of a cell: letters grow and shrink with the cells
+
+  // Says how many cells wide and high the whole diagram is; the style sheet finds the cell that fits a window or a page.
+  function measure(figure, table, source, target) {
+    pen.font = `100px ${getComputedStyle(figure).fontFamily}`;
+    const leaning = widths(source).map(width => width * EM * Math.SQRT1_2);
+    const past = Math.max(0, ...leaning.map((width, index) => width - (source.length - index - .5)));
+    const sizes = {columns: source.length, rows: target.length, up: Math.max(...leaning), past,
+      across: source.length + EM * Math.max(...widths(target)) + past, down: target.length + Math.max(...leaning)};
+    Object.entries(sizes).forEach(([name, value]) => table.style.setProperty(`--${name}`, value));
+  }
+
   // Draws a diagram into an empty figure; `largest` is the side of the largest cell in pixels.
-  function build(figure, {source, target, gold, title, reference, maps, isMirrored}, largest = 38) {
+  function build(figure, {source, target, gold, title, maps, isMirrored}, largest = 38) {
     const isGold = new Set(gold.map(([column, row]) => `${row},${column}`));
     let weights = maps[0].rows;
     if (title) make("figcaption", figure, {textContent: title, dir: "auto"});
@@ -37,11 +51,8 @@
       make("bdi", header, {textContent: word});
       grid.push([header, ...source.map((_, column) => make("td", line, {tabIndex: -1, className: isGold.has(`${row},${column}`) ? "gold" : ""}))]);
     });
-    const spans = grid[0].slice(1).map(header => header.firstChild);
-    const room = figure.clientWidth - grid[1][0].offsetWidth - 30;
-    const cell = Math.max(18, Math.min(largest, room / source.length - 1));
-    table.style.setProperty("--cell", `${cell}px`);
-    table.style.fontSize = `${Math.max(11, Math.min(largest * .42, cell * .6))}px`;
+    figure.style.setProperty("--most", `${largest}px`);
+    measure(figure, table, source, target);
     const output = make("output", figure);
     output.setAttribute("aria-live", "polite");
 
@@ -49,7 +60,7 @@
       const value = weights[row][column], place = grid[row + 1][column + 1];
       place.style.background = COLOURS[value];
       place.style.color = value >= BRIGHT ? "#000" : "#fff";
-      place.textContent = cell >= 24 && value ? value : "";
+      place.textContent = value || "";
       place.setAttribute("aria-label", `${word}, ${other}: ${value} percent`);
     }));
 
@@ -103,17 +114,7 @@
       maps.forEach(({name}, index) => make("option", choice, {value: index, textContent: name}));
       choice.addEventListener("change", () => { weights = maps[choice.value].rows; paint(); });
     }
-    if (reference) {
-      const line = make("p", figure, {className: "reference"});
-      make("small", line, {textContent: "reference "});
-      make("bdi", line, {textContent: reference});
-    }
     paint();
-    // Column words lean over: give them the height they need, and the last ones room at the side.
-    const height = Math.max(...spans.map(span => span.offsetWidth)) * Math.SQRT1_2 + 26;
-    head.style.height = `${height}px`;
-    const past = Math.max(...spans.map((span, index) => span.offsetWidth * Math.SQRT1_2 + 12 - (source.length - index - .5) * cell));
-    table.style.marginInlineEnd = `${Math.max(0, past)}px`;
   }
 
   globalThis.drawAttention = build; // for pages whose diagrams come later

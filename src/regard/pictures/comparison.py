@@ -9,7 +9,7 @@ from regard.compare import Comparison
 from regard.errors import RegardError
 from regard.metrics.base import Metric, Score
 from regard.parts import METRICS
-from regard.pictures.curves import Seed, draw_curves
+from regard.pictures.curves import Seed, Series, counted, draw_curves
 from regard.pictures.timelapse import unseen
 from regard.run import Run
 from regard.search.strategy import Strategy
@@ -31,11 +31,23 @@ LEAST_ENTROPY = 0.5
 
 def draw_learning(groups: Mapping[str, Sequence[Run]], *, title: str = "") -> Figure:
     """Draw the losses by epoch; runs of one group are seeds of the same experiment."""
-    panels = {
+    return draw_curves(_losses(groups), x_label="epoch", title=title, is_same_scale=True)
+
+
+def draw_learning_apart(groups: Mapping[str, Sequence[Run]]) -> list[Figure]:
+    """Draw the same as figures for a page that sets them side by side where there is room, on one scale."""
+    figures = [draw_curves({heading: series}, x_label="epoch") for heading, series in _losses(groups).items()]
+    limits = [limit for figure in figures for limit in figure.axes[0].get_ylim()]
+    for figure in figures:
+        figure.axes[0].set_ylim(min(limits), max(limits))
+    return figures
+
+
+def _losses(groups: Mapping[str, Sequence[Run]]) -> dict[str, Series]:
+    return {
         heading: {label: [_curve(run, key) for run in runs] for label, runs in groups.items()}
         for key, heading in LOSSES.items()
     }
-    return draw_curves(panels, x_label="epoch", title=title, is_same_scale=True)
 
 
 def _curve(run: Run, key: str) -> Seed:
@@ -72,10 +84,7 @@ def draw_by_length(comparison: Comparison, *, title: str = "") -> Figure:
     metric = METRICS[comparison.metric]()
     series = {
         group.label: [
-            (
-                [f"{label}\nn={score.segments}" for label, score in each.items()],
-                [score.value for score in each.values()],
-            )
+            counted({label: (score.value, score.segments) for label, score in each.items()})
             for each in group.by_length(metric)
         ]
         for group in comparison.groups

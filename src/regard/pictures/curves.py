@@ -35,6 +35,11 @@ _MARKERS = "os^DvPX*"
 _FEW = 12  # markers on a line
 
 
+def counted(values: Mapping[str, tuple[float, int]]) -> Seed:
+    """Turn {category: (value, how many it is the value of)} into points whose categories tell the number."""
+    return [f"{label}\nn={n}" for label, (_, n) in values.items()], [value for value, _ in values.values()]
+
+
 def draw_curves(
     panels: Mapping[str, Series],
     *,
@@ -57,7 +62,7 @@ def draw_curves(
             "curves: got a label without any values, want at least one seed for each; train or log it first."
         )
     face = typeface([*labels, *panels, title, x_label, note])
-    width = max(5.2, 4.2 * len(panels))
+    width = 4.2 * len(panels)
     columns = max(1, int((width - 0.3) / (0.75 + max(face.measure(face.show(label), 9)[0] for label in labels))))
     figure = Figure(
         figsize=(width, 3.5 + 0.2 * -(-len(labels) // columns)), layout=ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.08)

@@ -31,6 +31,8 @@ class Diagram:
     """Gold alignment as (source index, target index); None = not known."""
     reference: str = ""
     title: str = ""
+    texts: tuple[str, str] = ("", "")
+    """Source and translation as they are written, where known."""
 
     def __post_init__(self) -> None:
         """Check the shapes and keep a copy that cannot change."""

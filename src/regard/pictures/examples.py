@@ -45,11 +45,12 @@ def diagram_of(
     translation: Translation, *, joins_pieces: bool = True, links: Links | None = None, reference: str = ""
 ) -> Diagram:
     """Turn a translation into a diagram, of whole words or of the tokens as they are."""
+    texts = translation.source, translation.text
     if joins_pieces:
         words = translation.words
-        return Diagram(words.source, words.target, words.attention, links, reference)
+        return Diagram(words.source, words.target, words.attention, links, reference, texts=texts)
     tokens, source = translation.tokens, translation.source_tokens
-    return Diagram(source, tokens, translation.attention, links, reference)
+    return Diagram(source, tokens, translation.attention, links, reference, texts=texts)
 
 
 def save_examples(evaluation: Evaluation, corpus: Corpus, folder: Path, *, count: int = EXAMPLES) -> Iterator[Path]:

@@ -3,9 +3,10 @@
 import json
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from html import escape
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib import colormaps
@@ -16,6 +17,8 @@ from regard.pictures.colours import ATTENTION
 from regard.pictures.diagram import Diagram
 from regard.pictures.files import render
 from regard.pictures.fonts import is_right_to_left
+
+_NUMBER = re.compile(r"[-+−<]? ?\d[\d.]*( to [-−]?\d[\d.]*)?|–")
 
 
 def figure_to_html(figure: Figure, *, description: str = "") -> str:
@@ -39,16 +42,58 @@ def page(body: str, *, title: str, head: str = "") -> str:
 
 
 def attention_html(*diagrams: Diagram) -> str:
-    """Return a complete page with interactive diagrams."""
+    """Return a complete page with interactive diagrams of one sentence, side by side where there is room."""
     title = next((each.title for each in diagrams if each.title), "attention")
-    return page("".join(map(attention_fragment, diagrams)), title=title, head=attention_assets())
+    looks = [Look(each.title, each.texts[1], each if each.weights.any() else None) for each in diagrams]
+    reference = next((each.reference for each in diagrams if each.reference), "")
+    body = sentence_html(diagrams[0].texts[0], looks, reference=reference)
+    return page(body, title=title, head=attention_assets())
+
+
+class Look(NamedTuple):
+    """What one model made of a sentence."""
+
+    title: str
+    text: str
+    diagram: Diagram | None
+    """None where the model has no attention."""
+
+
+def sentence_html(source: str, looks: Iterable[Look], *, number: str = "", reference: str = "") -> str:
+    """Return source and reference once, then what each model made of it, side by side where there is room."""
+    models = "".join(map(_look, looks))
+    lines = _line(f"{number} source", source) + _line("reference", reference)
+    return f'<div class="regard-sentence">\n{lines}<div class="models">\n{models}</div>\n</div>\n'
+
+
+def _look(look: Look) -> str:
+    title = f"<p><b>{escape(look.title)}</b></p>\n" if look.title else ""
+    figure, columns = "", 12
+    if look.diagram:
+        figure, columns = attention_fragment(replace(look.diagram, title="")), len(look.diagram.source)
+    text = _line("translation", look.text)
+    return f'<div class="model" style="--columns: {columns}">\n{title}{text}{figure}</div>\n'
+
+
+def _line(name: str, text: str) -> str:
+    return f"<p><small>{escape(name.strip())}</small> <bdi>{escape(text)}</bdi></p>\n" if text else ""
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table of texts."""
-    lines = [f"<tr>{''.join(f'<th>{escape(cell)}</th>' for cell in head)}</tr>"]
-    lines += [f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows]
-    return "<table>\n" + "\n".join(lines) + "\n</table>\n"
+    """Return a table of texts; columns of numbers are set flush right, and signatures may break at their bars."""
+    rows = list(rows)
+    are_numbers = [all(map(_NUMBER.fullmatch, column)) for column in zip(*rows, strict=True)]
+    right = [' style="text-align: right"' if each else "" for each in are_numbers]
+
+    def line(tag: str, row: Sequence[str]) -> str:
+        cells = (
+            f"<{tag}{style}>{escape(cell).replace('|', '|<wbr>')}</{tag}>"
+            for cell, style in zip(row, right or [""] * len(row), strict=True)
+        )
+        return f"<tr>{''.join(cells)}</tr>\n"
+
+    body = "".join(line("td", row) for row in rows)
+    return f'<table style="font-variant-numeric: tabular-nums">\n{line("th", head)}{body}</table>\n'
 
 
 def attention_assets() -> str:
@@ -86,7 +131,6 @@ def attention_data(diagram: Diagram) -> dict[str, Any]:
         "target": diagram.target,
         "maps": [{"name": name, "rows": _percent(weights)} for name, weights in maps],
         "gold": sorted(diagram.links or ()),
-        "reference": diagram.reference,
         "isMirrored": is_right_to_left(diagram.source),
     }
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
-from regard.compare import Comparison, tables
+from regard.compare import Comparison, pair_rows, tables
 from regard.metrics.base import Score
 from regard.metrics.signature import Signature
 from regard.metrics.tables import share_out
@@ -14,7 +14,7 @@ from regard.pictures.html import attention_assets, attention_fragment, figure_to
 from regard.run import Run
 from regard.translate import Translation
 
-SCORES = ("score", "value", "95 % interval", "signature")
+SCORES = ("score", "value", "unit", "95 % interval", "signature")
 
 
 def translation_html(translation: Translation) -> str:
@@ -41,23 +41,29 @@ def run_html(run: Run) -> str:
 
 
 def comparison_html(comparison: Comparison) -> str:
-    """Return the table, the verdict and the learning curves."""
+    """Return the verdict, the tables with the tests of each pair, and the learning curves."""
     verdict = "".join(f"<li>{escape(line)}</li>" for line in comparison.verdict())
     curves = draw_learning({group.label: group.runs for group in comparison.groups})
     return f"<ul>{verdict}</ul>\n{comparison_tables(comparison)}{figure_to_html(curves, description='learning curves')}"
 
 
 def comparison_tables(found: Comparison) -> str:
-    """Return the tables of a comparison, each after the reason why it stands apart."""
-    return "".join(_titled(why, table(head, cells)) for why, (head, *cells) in tables(found))
+    """Return the tables of a comparison, each after the reason why it stands apart; the tests of the pairs last."""
+    html = "".join(_titled(why, table(head, cells)) for why, (head, *cells) in tables(found))
+    if not found.pairs:
+        return html
+    head, *cells = pair_rows(found)
+    return html + _titled(f"{found.metric}: {found.signature}", table(head, cells))
 
 
 def score_tables(evaluation: Mapping[str, Any]) -> str:
     """Return all scores of a stored evaluation; those that do not compare with the rest apart, and why."""
     scores = {name: Score.from_json(score) for name, score in evaluation["scores"].items()}
     shared = share_out({name: Signature.parse(score.signature) for name, score in scores.items()})
-    return "".join(_titled(why, table(SCORES, [scores[name].cells() for name in names])) for why, names in shared)
+    rows = {name: [name, s.number, s.unit, s.range, s.signature] for name, s in scores.items()}
+    return "".join(_titled(why, table(SCORES, [rows[name] for name in names])) for why, names in shared)
 
 
 def _titled(title: str, html: str) -> str:
-    return (f"<p>{escape(title)}</p>\n" if title else "") + f'<div class="scroll">{html}</div>\n'
+    told = escape(title).replace("|", "|<wbr>")
+    return (f"<p>{told}</p>\n" if title else "") + f'<div class="scroll">{html}</div>\n'

@@ -9,14 +9,13 @@ from typing import Any
 from matplotlib.figure import Figure
 
 import regard
-from regard.compare import Comparison, compare_runs, pair_rows
+from regard.compare import Comparison, compare_runs
 from regard.data.corpus import Corpus, load_corpus
 from regard.errors import RegardError
-from regard.pictures.comparison import draw_by_beam, draw_by_length, draw_entropy, draw_learning
-from regard.pictures.curves import draw_curves
-from regard.pictures.diagram import Diagram
+from regard.pictures.comparison import draw_by_beam, draw_by_length, draw_entropy, draw_learning_apart
+from regard.pictures.curves import counted, draw_curves
 from regard.pictures.examples import diagram_of
-from regard.pictures.html import attention_assets, attention_fragment, figure_to_html, page, table
+from regard.pictures.html import Look, attention_assets, figure_to_html, page, sentence_html, table
 from regard.pictures.notebook import comparison_tables, score_tables
 from regard.report.sentences import by_frequency, choose, differing
 from regard.run import Run
@@ -37,9 +36,9 @@ def report(runs: Iterable[Run], *, title: str, split: str, strategy: Strategy, m
     sections = {
         "Verdict": _verdict(found),
         "Results": _results(found),
-        "Learning curves": _scrolling(figure_to_html(draw_learning(groups), description="losses by epoch")),
+        "Learning curves": _charts(draw_learning_apart(groups), description="losses by epoch"),
         "Entropy of attention": _if_known(lambda: draw_entropy(groups), description="entropy by epoch"),
-        "By length of the source": figure_to_html(draw_by_length(found), description="score by source length"),
+        "By length of the source": _charts([draw_by_length(found)], description="score by source length"),
         "By beam width": _if_known(lambda: draw_by_beam(found), description="score by beam width"),
         "By frequency of the word": _by_frequency(found, corpus),
         "Where the models differ most": _differing(found, pens),
@@ -56,9 +55,14 @@ def report(runs: Iterable[Run], *, title: str, split: str, strategy: Strategy, m
 
 def _if_known(draw: Callable[[], Figure], *, description: str) -> str:
     try:
-        return figure_to_html(draw(), description=description)
+        return _charts([draw()], description=description)
     except RegardError:  # no attention, or one beam width only
         return ""
+
+
+def _charts(figures: Iterable[Figure], *, description: str) -> str:
+    svgs = "".join(figure_to_html(figure, description=description) for figure in figures)
+    return f'<div class="charts">\n{svgs}</div>\n'
 
 
 class _Pen:
@@ -69,22 +73,19 @@ class _Pen:
         self._links = corpus[split].links
         self._translator: Translator | None = None
 
-    def draw(self, index: int, row: Row, title: str) -> str:
-        """Return a diagram, or the texts alone where there is nothing to see."""
+    def look(self, index: int, row: Row, title: str) -> Look:
+        """Return the translation and its diagram, where there is something to see."""
         self._translator = self._translator or Translator.open(self._run.path)
         translation = self._translator.translate(row["source"], self._strategy)
         if not translation.attention.any():
-            told = f"{title} · no attention"
-            return f"<p><b>{escape(told)}</b></p>\n{_texts(row)}"
+            return Look(f"{title} · no attention", row["hypothesis"], None)
         is_right = translation.text == row["reference"]
-        diagram = diagram_of(
-            translation,
-            joins_pieces=self._unit == "word",
-            links=self._links[index] if self._links is not None and is_right else None,
-            reference=row["reference"],
-        )
-        titled = Diagram(diagram.source, diagram.target, diagram.weights, diagram.links, diagram.reference, title)
-        return attention_fragment(titled)
+        links = self._links[index] if self._links is not None and is_right else None
+        return Look(title, translation.text, diagram_of(translation, joins_pieces=self._unit == "word", links=links))
+
+
+def _sentence(index: int, row: Row, looks: Iterable[Look]) -> str:
+    return sentence_html(row["source"], looks, number=str(index + 1), reference=row["reference"])
 
 
 def _about(found: Comparison) -> str:
@@ -99,37 +100,49 @@ def _verdict(found: Comparison) -> str:
 
 
 def _results(found: Comparison) -> str:
-    html = comparison_tables(found)
-    if found.pairs:
-        pair_head, *pairs = pair_rows(found)
-        html += f"<p>{escape(found.metric)}: <code>{escape(found.signature)}</code></p>\n"
-        html += _scrolling(table(pair_head, pairs))
-    return html + "".join(f"<p>{escape(note)}</p>\n" for note in found.notes)
+    notes = "".join(f"<p>{escape(note)}</p>\n" for note in found.notes)
+    return (_results_of_one(found) if _is_single(found) else comparison_tables(found)) + notes
+
+
+def _results_of_one(found: Comparison) -> str:
+    """Return the scores with interval and signature: one run has no spread to tell of."""
+    (evaluation,) = found.groups[0].evaluations
+    losses = [[name, f"{values[0]:.3f}"] for name, _, _, values in found.rows() if name not in evaluation["scores"]]
+    return score_tables(evaluation) + _scrolling(table(("loss", "nats per token"), losses))
+
+
+def _is_single(found: Comparison) -> bool:
+    return [len(group.runs) for group in found.groups] == [1]
 
 
 def _by_frequency(found: Comparison, corpus: Corpus) -> str:
     if corpus.unit != "word":
         return ""
-    series = {}
-    for group in found.groups:
-        is_lower = group.runs[0].config.tokenizer.lowercase
-        seeds = [by_frequency(corpus["train"].targets, each["sentences"], is_lower) for each in group.evaluations]
-        series[group.label] = [(list(shares), list(shares.values())) for shares in seeds]
+    # The same words are counted for all, so a model that knows lower case only decides for the others too.
+    is_lower = any(run.config.tokenizer.lowercase for group in found.groups for run in group.runs)
+    series = {
+        group.label: [
+            counted(by_frequency(corpus["train"].targets, each["sentences"], is_lower)) for each in group.evaluations
+        ]
+        for group in found.groups
+    }
     figure = draw_curves({"words of the reference that were found (%)": series}, x_label="times seen in training")
-    return figure_to_html(figure, description="words found by frequency in training")
+    return _charts([figure], description="words found by frequency in training")
 
 
 def _differing(found: Comparison, pens: Mapping[str, _Pen]) -> str:
     html = ""
     for pair in found.pairs:
         one, other = (next(g for g in found.groups if g.label == label) for label in (pair.better, pair.worse))
-        rows = one.evaluations[0]["sentences"]
         scores = [group.evaluations[0]["sentence_scores"][found.metric] for group in (one, other)]
+        own = [group.evaluations[0]["sentences"] for group in (one, other)]
         body = ""
         for index in differing(*scores):
-            row = other.evaluations[0]["sentences"][index]
-            for group, values, own in ((one, scores[0], rows[index]), (other, scores[1], row)):
-                body += pens[group.label].draw(index, own, f"{group.label} · {found.metric} {values[index]:.1f}")
+            looks = [
+                pens[group.label].look(index, rows[index], f"{group.label} · {found.metric} {values[index]:.1f}")
+                for group, rows, values in zip((one, other), own, scores, strict=True)
+            ]
+            body += _sentence(index, own[0][index], looks)
         html += _folded(f"{pair.better} and {pair.worse}", body, is_open=not html) if body else ""
     return html
 
@@ -140,10 +153,11 @@ def _examples(found: Comparison, pens: Mapping[str, _Pen]) -> str:
         evaluation = group.evaluations[0]
         rows, scores = evaluation["sentences"], evaluation["sentence_scores"][found.metric]
         for kind, indices in choose(rows, scores).items():
-            body = "".join(
-                pens[group.label].draw(i, rows[i], f"{group.label} · {kind} · {found.metric} {scores[i]:.1f}")
+            looks = {
+                i: pens[group.label].look(i, rows[i], f"{group.label} · {kind} · {found.metric} {scores[i]:.1f}")
                 for i in indices
-            )
+            }
+            body = "".join(_sentence(i, rows[i], [look]) for i, look in looks.items())
             html += _folded(f"{group.label}: {kind}", body, is_open=group is found.groups[0])
     return html
 
@@ -160,10 +174,12 @@ def _all_sentences(found: Comparison) -> str:
 
 
 def _signatures(found: Comparison) -> str:
+    if _is_single(found):
+        return ""
     html = ""
     for group in found.groups:
         for run, evaluation in zip(group.runs, group.evaluations, strict=True):
-            html += _folded(f"{group.label}, seed {run.config.train.seed}", score_tables(evaluation))
+            html += _folded(f"{group.label}, seed {run.config.train.seed}", score_tables(evaluation), is_printed=True)
     return html
 
 
@@ -173,17 +189,15 @@ def _settings(found: Comparison) -> str:
         for run in group.runs:
             values = {"environment": run.description, "configuration": run.config.model_dump(mode="json")}
             text = escape(json.dumps(values, indent=1, ensure_ascii=False))
-            html += _folded(f"{group.label}, seed {run.config.train.seed}", f"<pre>{text}</pre>\n")
+            html += _folded(f"{group.label}, seed {run.config.train.seed}", f"<pre>{text}</pre>\n", is_printed=True)
     return html
-
-
-def _texts(row: Row) -> str:
-    return table(("source", "translation", "reference"), [[row["source"], row["hypothesis"], row["reference"]]])
 
 
 def _scrolling(html: str) -> str:
     return f'<div class="scroll">{html}</div>\n'
 
 
-def _folded(name: str, html: str, *, is_open: bool = False) -> str:
-    return f"<details{' open' if is_open else ''}>\n<summary>{escape(name)}</summary>\n{html}</details>\n"
+def _folded(name: str, html: str, *, is_open: bool = False, is_printed: bool = False) -> str:
+    """Return a part that can be folded: printed where it is open, or always."""
+    marks = ' class="printed"' * is_printed + " open" * is_open
+    return f"<details{marks}>\n<summary>{escape(name)}</summary>\n{html}</details>\n"

@@ -14,6 +14,8 @@ SEED = 1
 EDGES = (0, 4, 19, 99, 999)
 """Greatest numbers of times a word was seen in training."""
 Value = float | None
+Shares = dict[str, tuple[float, int]]
+"""Bucket -> percent, and of how many words."""
 
 
 def choose(rows: Sequence[Mapping[str, Any]], scores: Sequence[Value]) -> dict[str, list[int]]:
@@ -41,8 +43,8 @@ def differing(one: Sequence[Value], other: Sequence[Value], *, count: int = COUN
     return [i for i in sorted(gaps, key=lambda i: (-gaps[i], i)) if gaps[i] > 0][:count]
 
 
-def by_frequency(training: Sequence[str], rows: Sequence[Mapping[str, Any]], is_lower: bool) -> dict[str, float]:
-    """Return the share of reference words found in the translation, by how often training had the word.
+def by_frequency(training: Sequence[str], rows: Sequence[Mapping[str, Any]], is_lower: bool) -> Shares:
+    """Return the share of reference words found in the translation, and of how many, by how often training had them.
 
     A word that the reference has twice must be in the translation twice to count twice.
     """
@@ -55,7 +57,7 @@ def by_frequency(training: Sequence[str], rows: Sequence[Mapping[str, Any]], is_
             is_found.append(left[word] > 0)
             left[word] -= 1
     found = np.array(is_found, dtype=float)
-    return {label: 100 * float(found[i].mean()) for label, i in buckets(times, EDGES).items() if len(i)}
+    return {label: (100 * float(found[i].mean()), len(i)) for label, i in buckets(times, EDGES).items() if len(i)}
 
 
 def _words(text: str, is_lower: bool) -> list[str]:

@@ -1,12 +1,21 @@
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 
 from regard.pictures.diagram import Diagram, draw_attention
-from regard.pictures.html import attention_assets, attention_fragment, attention_html, figure_to_html
+from regard.pictures.html import (
+    Look,
+    attention_assets,
+    attention_fragment,
+    attention_html,
+    figure_to_html,
+    sentence_html,
+    table,
+)
 
 EVIL = "</script><script>alert(1)</script><!--\u2028&\"'"
 
@@ -48,7 +57,6 @@ def test_the_fragment_holds_the_diagram() -> None:
         "target": ["Hund", "runs"],
         "maps": [{"name": "attention", "rows": [[90, 10, 0], [0, 50, 50]]}],
         "gold": [[0, 0], [2, 1]],
-        "reference": "ref Hund",
         "isMirrored": False,
     }
     several = data(attention_fragment(diagram(heads=2)))
@@ -61,6 +69,20 @@ def test_words_cannot_become_markup() -> None:
     assert evil.opened == plain.opened
     assert data(attention_fragment(diagram(EVIL)))["source"] == ["der", EVIL, "."]
     assert "innerHTML" not in attention_assets()
+
+
+def test_models_stand_side_by_side_under_one_source_and_reference() -> None:
+    texts = ("Der <Hund>.", "The dog.")
+    seen = replace(diagram(), title="one", texts=texts)
+    blind = replace(seen, title="two", texts=("", "A cat."), weights=np.zeros((2, 3)))
+    page = attention_html(seen, blind)
+    for once in ("Der &lt;Hund&gt;.", "ref Hund", "<b>one</b>", "<b>two</b>", "The dog.", "A cat."):
+        assert page.count(once) == 1, once
+    assert page.count('<div class="models">') == 1
+    assert page.count('<div class="model" ') == 2
+    assert page.count("<figure ") == 1
+    assert "<bdi>A</bdi>" in sentence_html("S", [Look("", "A", None)], number="7")
+    assert "<small>7 source</small> <bdi>S</bdi>" in sentence_html("S", [], number="7")
 
 
 def test_the_page_needs_nothing_from_elsewhere() -> None:
@@ -95,3 +117,13 @@ def test_a_figure_becomes_one_inline_svg() -> None:
 @pytest.mark.parametrize("word", [EVIL, "中文", "كلب"])
 def test_a_figure_escapes_its_words(word: str) -> None:
     assert read(figure_to_html(draw_attention(diagram(word)))).opened.count("script") == 0
+
+
+def test_numbers_stand_flush_right() -> None:
+    cells = [["a", "1.5", "-1.00 to 2.00", "x|y"], ["7", "–", "–", "< 3"], ["<b>", "+12.25", "3", ""]]
+    html = table(["name", "value", "range", "signature"], cells)
+    right = re.findall(r'<(t[hd]) style="text-align: right">(.*?)</', html)
+    assert right == [("th", "value"), ("th", "range"), *(("td", row[i]) for row in cells for i in (1, 2))]
+    assert "<td>x|<wbr>y</td>" in html
+    assert "<td>&lt;b&gt;</td>" in html
+    assert "<th>a</th>" in table(["a"], [])
