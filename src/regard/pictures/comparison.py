@@ -17,9 +17,12 @@ LOSSES = {"train_nats_per_token": "training loss (nats per token)", "validation_
 
 
 def draw_learning(groups: Mapping[str, Sequence[Run]], *, title: str = "") -> Figure:
-    """Draw the losses by epoch; runs of one group are seeds of the same experiment."""
+    """Draw the losses by epoch; runs of one group are seeds of the same experiment. One without a log has no line."""
+    logged = {label: [run for run in runs if run.epochs()] for label, runs in groups.items()}
+    if not any(logged.values()):
+        raise RegardError(f"{_first(groups).path}: has no log of its training, which curves are drawn from.")
     panels = {
-        heading: {label: [_curve(run, key) for run in runs] for label, runs in groups.items()}
+        heading: {label: [_curve(run, key) for run in runs] for label, runs in logged.items() if runs}
         for key, heading in LOSSES.items()
     }
     return draw_curves(panels, x_label="epoch", title=title, is_same_scale=True)
@@ -38,11 +41,20 @@ def draw_entropy(groups: Mapping[str, Sequence[Run]], *, title: str = "") -> Fig
         for label, runs in seen.items() if all(runs)
     }  # fmt: skip
     if not series:
-        first = next(iter(groups.values()))[0]
-        raise RegardError(
-            f"{first.path}: has no attention.jsonl, which trainings with attention write; train it with this regard."
-        )
+        raise RegardError(_why_no_entropy([run for runs in groups.values() for run in runs]))
     return draw_curves({"entropy of attention (nats)": series}, x_label="epoch", title=title)
+
+
+def _why_no_entropy(runs: Sequence[Run]) -> str:
+    able = [run for run in runs if run.config.model.attention != "none"]
+    if not able:
+        return f"{runs[0].path}: has no attention, whose entropy could be drawn; want at least one run that has."
+    told = f"{able[0].path}: has no attention.jsonl, which trainings with attention write"
+    return f"{told}; {'train it with this regard' if able[0].can_resume else 'want the run that it is a copy of'}."
+
+
+def _first(groups: Mapping[str, Sequence[Run]]) -> Run:
+    return next(iter(groups.values()))[0]
 
 
 def draw_by_length(comparison: Comparison, *, title: str = "") -> Figure:

@@ -64,10 +64,26 @@ def test_no_attention_leaves_no_trace_and_is_told(tmp_path: Path) -> None:
     run = make_run(tmp_path / "none", "reverse", "model.attention=none", "train.epochs=1", is_evaluated=False)
     assert not (run.path / "attention.jsonl").exists()
     told = f"{run.path}: has no attention.jsonl, which trainings with attention write; train it with this regard."
-    for call in (lambda: epochs_of(run), lambda: draw_entropy({"none": [run]})):
-        with pytest.raises(RegardError) as caught:
-            call()
-        assert str(caught.value) == told
+    with pytest.raises(RegardError) as caught:
+        epochs_of(run)
+    assert str(caught.value) == told
+    with pytest.raises(RegardError) as caught:
+        draw_entropy({"none": [run]})
+    assert str(caught.value) == (
+        f"{run.path}: has no attention, whose entropy could be drawn; want at least one run that has."
+    )
+
+
+def test_a_copy_is_not_asked_to_be_trained(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "run", "reverse", "train.epochs=1", is_evaluated=False)
+    copy = run.export(tmp_path / "copy")
+    told = "has no attention.jsonl, which trainings with attention write; want the run that it is a copy of."
+    with pytest.raises(RegardError) as caught:
+        draw_entropy({"dot": [copy]})
+    assert str(caught.value) == f"{copy.path}: {told}"
+    (run.path / "attention.jsonl").unlink()
+    with pytest.raises(RegardError, match=r"; train it with this regard\.$"):
+        draw_entropy({"dot": [run]})
 
 
 def test_a_sentence_that_was_not_watched_is_refused(run: Run) -> None:
