@@ -8,23 +8,19 @@ pairs (Holm). Correcting each test on its own and then asking both would let twi
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 from itertools import combinations
-from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 import numpy as np
 
-from regard.data.words import split_words
 from regard.errors import RegardError
-from regard.evaluate import EDGES, usual_metric
-from regard.metrics.base import Metric, Score, buckets
+from regard.evaluate import usual_metric
+from regard.groups import LOSSES, Array, Group, distinct, grouped
+from regard.metrics.base import Metric
 from regard.metrics.signature import Signature, comparable
 from regard.metrics.significance import Difference, holm, paired_bootstrap, permutation_test, welch
-from regard.metrics.spread import Spread
 from regard.metrics.tables import share_out
 from regard.parts import DISPLAYS, METRICS
 from regard.run import Run
@@ -34,45 +30,10 @@ RESAMPLINGS = 5_000
 """So many that p < 0.001 can be reached after the correction for a few pairs."""
 SCORES = ("bleu", "bleu_lc", "bleu_tok_lc", "chrf", "sentence_accuracy", "token_accuracy", "attention_accuracy")
 """Scores of a table, where the runs have them."""
-LOSSES = ("validation_loss_best", "validation_loss_end", "training_loss_end", "training_loss_mean")
-"""In nats per token: of the best and the last epoch; of the last epoch and averaged over all."""
 TOLD = (*SCORES, "nats_per_token")
 """Scores whose absence is worth a note; the losses go with the last."""
-MOST_NAMED = 4
-"""Settings that the label of a group names; where more differ, its first run does."""
-NOT_THE_EXPERIMENT = {"train.seed", "train.threads", "train.device"}
 HEAD = ("quantity", "group", "seeds", "mean", "variance", "deviation", "minimum", "maximum")
 PAIR_HEAD = ("pair", "difference", "95 % interval", "p sentences", "p seeds", "p permutation", "p corrected")
-
-Array = np.ndarray[Any, Any]
-
-
-@dataclass(frozen=True)
-class Group:
-    """Runs that differ in their seed only."""
-
-    label: str
-    runs: tuple[Run, ...]
-    evaluations: tuple[dict[str, Any], ...] = field(repr=False)
-
-    @cached_property
-    def quantities(self) -> dict[str, Spread]:
-        """Every score and loss that all seeds have."""
-        found = {name: [each["scores"].get(name, {}).get("value") for each in self.evaluations] for name in METRICS}
-        for name, values in zip(LOSSES, zip(*map(_losses, self.runs), strict=True), strict=True):
-            found[name] = list(values)
-        return {name: Spread(tuple(values)) for name, values in found.items() if None not in values}
-
-    def statistics(self, metric: Metric[Any]) -> list[Array]:
-        """Return the statistics of every sentence, for each seed, from the stored translations."""
-        return [_statistics(metric, run, each) for run, each in zip(self.runs, self.evaluations, strict=True)]
-
-    def by_length(self, metric: Metric[Any]) -> list[dict[str, Score]]:
-        """Return the score of each bucket of source length, for each seed."""
-        is_text = "bleu" in self.evaluations[0]["scores"]
-        sources = [row["source"] for row in self.evaluations[0]["sentences"]]
-        rows = buckets([len(split_words(text)) if is_text else len(text) for text in sources], EDGES)
-        return [metric.score_buckets(statistics, rows) for statistics in self.statistics(metric)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,10 +102,20 @@ class Comparison:
         }
 
 
-def compare_runs(runs: Iterable[Run], *, evaluation: str = "test-greedy", metric: str | None = None) -> Comparison:
-    """Compare finished runs by a stored evaluation; the best group comes first."""
-    runs, notes = _distinct(runs)
-    groups, naming = _groups(runs, evaluation)
+def compare_runs(
+    runs: Iterable[Run],
+    *,
+    evaluation: str = "test-greedy",
+    metric: str | None = None,
+    axes: Collection[str] = (),
+    notes: Iterable[str] = (),
+) -> Comparison:
+    """Compare finished runs by a stored evaluation; the best group comes first.
+
+    ``axes`` are settings to name the groups by even if they have one value; ``notes`` are put before the others.
+    """
+    runs, lacking = distinct(runs)
+    groups, naming = grouped(runs, evaluation, axes)
     metric = metric or _usual_metric(groups)
     measure = _measure(metric, groups)
     first = _signature(groups[0].evaluations[0]["scores"], metric)
@@ -161,6 +132,7 @@ def compare_runs(runs: Iterable[Run], *, evaluation: str = "test-greedy", metric
         pairs=tuple(_pairs(groups, measure)),
         notes=(
             *notes,
+            *lacking,
             *naming,
             *(f"{name} is left out: {reason}." for name, reason in reasons.items() if name in TOLD),
         ),
@@ -168,95 +140,29 @@ def compare_runs(runs: Iterable[Run], *, evaluation: str = "test-greedy", metric
     )
 
 
-def _distinct(runs: Iterable[Run]) -> tuple[list[Run], list[str]]:
-    """Leave out what is there twice, since it would feign certainty; tell that, and which runs are not finished."""
-    kept: dict[str, Run] = {}
-    notes = []
-    for run in runs:
-        first = kept.setdefault(repr((_settings(run), run.config.train.seed)), run)
-        if first is not run:
-            notes.append(f"{run.path} is left out: same settings and seed as {first.path}.")
-        elif (status := run.description["status"]) != "finished":
-            notes.append(f"{run.path} is not finished ({status}): what it has reached so far is compared.")
-    return list(kept.values()), notes
-
-
-def _groups(runs: list[Run], evaluation: str) -> tuple[list[Group], list[str]]:
-    """Put runs that differ in the seed only together; say so where groups are not named by their settings."""
-    if not runs:
-        raise RegardError("compare: got no finished run, want at least one.")
-    members: dict[str, list[Run]] = {}
-    for run in runs:
-        members.setdefault(repr(_settings(run)), []).append(run)
-    settings = [_settings(run) for run, *_ in members.values()]
-    varied = _varied(settings)
-    labels, notes = [_label(each, varied) or runs[0].config.model.attention for each in settings], []
-    if len(varied) > MOST_NAMED:
-        paths = [group[0].path.resolve() for group in members.values()]
-        labels = [path.name for path in paths]
-        labels = labels if len(set(labels)) == len(labels) else [str(path) for path in paths]
-        short = ", ".join(key.split(".")[-1] for key in varied)
-        notes = [f"groups are named by their first run: they differ in {len(varied)} settings ({short})."]
-    groups = [
-        Group(label, tuple(group), tuple(_stored(run, evaluation) for run in group))
-        for label, group in zip(labels, members.values(), strict=True)
-    ]
-    return groups, notes
-
-
-def _settings(run: Run) -> dict[str, Any]:
-    tree = run.config.model_dump(mode="json")
-    flat = {f"{section}.{key}": value for section, values in tree.items() for key, value in values.items()}
-    if flat["data.extra"]:  # another file of the same name is another experiment
-        flat["data.extra"] = f"{Path(flat['data.extra']).name} {run.description['training_sha256'][:8]}"
-    return {key: value for key, value in flat.items() if key not in NOT_THE_EXPERIMENT}
-
-
-def _varied(settings: list[dict[str, Any]]) -> list[str]:
-    """Return what the groups differ in; where each attention has one number of heads, it need not be said."""
-    varied = [key for key in dict.fromkeys(key for each in settings for key in each) if _varies(settings, key)]
-    with_heads = {(each["model.attention"], each["model.heads"]) for each in settings}
-    is_implied = len(with_heads) == len({attention for attention, _ in with_heads})
-    return [key for key in varied if key != "model.heads" or not is_implied]
-
-
-def _varies(settings: list[dict[str, Any]], key: str) -> bool:
-    return len({repr(each.get(key)) for each in settings}) > 1
-
-
-def _label(values: Mapping[str, Any], varied: Sequence[str]) -> str:
-    if len(varied) == 1 and isinstance(name := values.get(varied[0]), str):
-        return name
-    short = [key.split(".")[-1] for key in varied]
-    names = short if len(set(short)) == len(short) else varied
-    return " ".join(f"{name}={values.get(key)}" for name, key in zip(names, varied, strict=True))
-
-
-def _stored(run: Run, evaluation: str) -> dict[str, Any]:
-    found = run.evaluations()
-    if evaluation not in found:
-        raise RegardError(f"{run.path}: has no evaluation '{evaluation}'; `regard evaluate` makes one.")
-    return found[evaluation]
-
-
 def _usual_metric(groups: list[Group]) -> str:
     names = set.intersection(*({*each["scores"]} for group in groups for each in group.evaluations))
     return usual_metric(names, is_lowercase=any(r.config.tokenizer.lowercase for group in groups for r in group.runs))
 
 
-def _measure(metric: str, groups: list[Group]) -> Metric[Any]:
-    measure: Metric[Any] = METRICS[metric]()
-    known = [name for name in METRICS if _is_of_translations(METRICS[name])]
+def check_metric(metric: str, unit: str = "word") -> None:
+    """Refuse a score that cannot judge translations into this unit of a corpus."""
+    columns = {"reference", "reference_tokens"} if unit == "word" else {"reference_tokens"}
+    known = [
+        name for name in METRICS if columns & {*METRICS[name].takes} and METRICS[name].higher_is_better is not None
+    ]
     if metric not in known:
-        raise RegardError(f"metric: got '{metric}', want one that judges translations: {', '.join(known)}.")
-    for group in groups:
-        if any(each["scores"].get(metric, {}).get("value") is None for each in group.evaluations):
-            raise RegardError(f"metric: {group.runs[0].path} has no '{metric}'; choose another with --metric.")
+        what = "translations" if unit == "word" else f"{unit}s"
+        raise RegardError(f"metric: got '{metric}', want one that judges {what}: {', '.join(known)}.")
+
+
+def _measure(metric: str, groups: list[Group]) -> Metric[Any]:
+    check_metric(metric)
+    for each in groups:
+        if any(found["scores"].get(metric, {}).get("value") is None for found in each.evaluations):
+            raise RegardError(f"metric: {each.runs[0].path} has no '{metric}'; choose another with --metric.")
+    measure: Metric[Any] = METRICS[metric]()
     return measure
-
-
-def _is_of_translations(metric: Any) -> bool:
-    return {"reference", "reference_tokens"} & set(metric.takes) != set() and metric.higher_is_better is not None
 
 
 def _signature(scores: Mapping[str, Any], name: str) -> Signature:
@@ -273,24 +179,6 @@ def _reasons(groups: list[Group]) -> dict[str, str]:
             if reason := comparable(having[0][1], signature):
                 reasons.setdefault(name, f"{having[0][0].path} and {run.path} have {reason}")
     return reasons
-
-
-def _losses(run: Run) -> tuple[float, float, float, float]:
-    epochs = run.epochs()
-    if not epochs:
-        raise RegardError(f"{run.path}: has no finished epoch in its log; `regard resume {run.path}` goes on.")
-    train, valid = ([e[f"{kind}_nats_per_token"] for e in epochs] for kind in ("train", "validation"))
-    return min(valid), valid[-1], train[-1], fmean(train)
-
-
-def _statistics(metric: Metric[Any], run: Run, evaluation: Mapping[str, Any]) -> Array:
-    cut, rows = run.tokenizers.target.tokens, evaluation["sentences"]
-
-    def column(name: str) -> list[Any]:
-        texts = [row[name.removesuffix("_tokens")] for row in rows]
-        return [cut(text) for text in texts] if name.endswith("_tokens") else texts
-
-    return metric.statistics(*map(column, metric.takes))
 
 
 def _pairs(groups: list[Group], metric: Metric[Any]) -> list[Pair]:
@@ -327,13 +215,23 @@ def _over_sentences(
 
 
 def told_p(p_value: float) -> str:
-    """Write a p-value as papers do."""
-    return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3g}" if p_value < 0.1 else f"p = {p_value:.1f}"
+    """Write a p-value as papers do, with as many decimals as are told apart: fewer where nothing is."""
+    return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}" if p_value < 0.1 else f"p = {p_value:.1f}"
 
 
 def _beats(pair: Pair, metric: str) -> str:
     where = "" if pair.seeds else " over sentences alone"
-    return f"{pair.better} beats {pair.worse}{where}: {pair.sentences.delta:+.1f} {metric}, {told_p(pair.p_value)}"
+    delta = pair.sentences.delta
+    told = signed(delta, "+.1f" if abs(delta) >= 0.095 else "+.2f" if abs(delta) >= 0.0095 else "+.1g")
+    return f"{pair.better} beats {pair.worse}{where}: {told} {metric}, {told_p(pair.p_value)}"
+
+
+def signed(value: float, form: str) -> str:
+    """Write a number with a true minus sign, and none before zero."""
+    text = f"{value:{form}}"
+    if float(text) == 0:
+        return f"{0:{form}}"
+    return f"−{text[1:]}" if value < 0 else text
 
 
 def _not_told_apart(pair: Pair) -> str:
@@ -360,14 +258,15 @@ def pair_rows(found: Comparison) -> list[list[str]]:
 def _number(value: float) -> str:
     if math.isnan(value):
         return "–"
-    return f"{value:.2f}" if abs(value) >= 10 else f"{value:.3f}" if abs(value) >= 0.1 or not value else f"{value:.2g}"
+    return signed(value, ".2f" if abs(value) >= 10 else ".3f" if abs(value) >= 0.1 or not value else "#.2g")
 
 
 def _pair_cells(pair: Pair) -> list[str]:
     low, high = pair.sentences.interval or (math.nan, math.nan)
     tests = [test.p_value if test else None for test in (pair.sentences, pair.seeds, pair.permutation)]
     told = ["–" if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}" for p in (*tests, pair.p_value)]
-    return [f"{pair.better} − {pair.worse}", f"{pair.sentences.delta:+.2f}", f"{low:.2f} to {high:.2f}", *told]
+    interval = f"{signed(low, '.2f')} to {signed(high, '.2f')}"
+    return [f"{pair.better} − {pair.worse}", signed(pair.sentences.delta, "+.2f"), interval, *told]
 
 
 def _group_json(group: Group, left_out: frozenset[str]) -> dict[str, Any]:

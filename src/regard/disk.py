@@ -1,9 +1,11 @@
-"""Files written whole or not at all, by one process at a time; a full disk is told in one line."""
+"""Files written whole or not at all, by one process at a time; a full disk or a damaged file is told in one line."""
 
+import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from regard.errors import RegardError
 
@@ -42,6 +44,30 @@ def write_atomically(path: Path, content: bytes) -> None:
     """Write a file whole or not at all."""
     with replacing(path) as partial:
         partial.write_bytes(content)
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Read an object, or tell why there is none."""
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise RegardError(f"{path}: cannot be read as JSON ({error}).") from None
+    if not isinstance(value, dict):
+        raise RegardError(f"{path}: want a JSON object.")
+    return value
+
+
+def checked(where: str, record: Any, wanted: Mapping[str, Any]) -> dict[str, Any]:
+    """Refuse a record without these entries; each is of a type, or a list or mapping of records in their turn."""
+    for key, kind in wanted.items():
+        plain = type(kind) if isinstance(kind, list | dict) else kind
+        if not isinstance(record, dict) or not isinstance(record.get(key, ...), plain):
+            raise RegardError(f"{where}: damaged, since '{key}' is missing or of the wrong kind.")
+        if plain is not kind:
+            rows, inner = (record[key], kind[0]) if plain is list else (record[key].values(), kind)
+            for row in rows:
+                checked(f"{where}, {key}", row, inner)
+    return dict(record)
 
 
 @contextmanager

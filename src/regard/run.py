@@ -6,7 +6,8 @@ import platform
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import regard
 from regard.config import Config, resolve
 from regard.data.tokenizers import TokenizerPair
-from regard.disk import append_line, replacing, telling, write_atomically
+from regard.disk import append_line, checked, read_json, replacing, telling, write_atomically
 from regard.errors import RegardError
 from regard.parts import DISPLAYS
 
@@ -31,12 +32,30 @@ BOX = Path(regard.__file__).parent / "box"
 DEFAULT = "de-en"
 """The model in the box that is meant where none is named."""
 
+NUMBER = (int, float)
+EPOCH = {"epoch": int, "train_nats_per_token": NUMBER, "validation_nats_per_token": NUMBER}
+SEEN = {
+    "epoch": int,
+    "entropy_nats": NUMBER,
+    "sentences": [{"source": list, "target": list, "weights": list, "links": (list, type(None))}],
+}
+EVALUATION = {
+    "split": str,
+    "search": str,
+    "metric": str,
+    "scores": {"value": (*NUMBER, type(None)), "interval": (list, type(None)), "signature": str},
+    "sentences": [{"source": str, "hypothesis": str, "reference": str}],
+    "sentence_scores": dict,
+}
+"""What is relied on in what is read: entry -> its kind, see `regard.disk.checked`."""
+
 
 class Run:
     """What a training leaves behind: configuration, tokenizers, log, weights, evaluations and examples."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._kept: dict[str, dict[str, Any]] = {}
 
     @classmethod
     def create(cls, path: Path, config: Config, tokenizers: TokenizerPair, **sums: str) -> "Run":
@@ -82,7 +101,7 @@ class Run:
     @property
     def description(self) -> dict[str, Any]:
         """Format, versions, seed, corpus and status."""
-        return _read_json(self.path / "run.json")
+        return read_json(self.path / "run.json")
 
     def describe(self, **changes: Any) -> None:
         """Change entries of the description."""
@@ -93,7 +112,7 @@ class Run:
     @cached_property
     def config(self) -> Config:
         """The experiment, fully resolved."""
-        return resolve(_read_json(self.path / "config.json"), where=str(self.path / "config.json"))
+        return resolve(read_json(self.path / "config.json"), where=str(self.path / "config.json"))
 
     @cached_property
     def tokenizers(self) -> TokenizerPair:
@@ -109,35 +128,30 @@ class Run:
     def events(self, name: str = "log") -> Iterator[dict[str, Any]]:
         """Read the log; a last line cut short by a crash is passed over."""
         log = self.path / f"{name}.jsonl"
-        for line in log.read_text(encoding="utf-8").splitlines() if log.exists() else ():
-            try:
-                yield json.loads(line)
-            except json.JSONDecodeError:
-                continue
+        yield from _objects(log.read_bytes()) if log.exists() else ()
 
-    def last_event(self) -> dict[str, Any] | None:
-        """Return the last event of the log without reading all of it."""
+    def latest(self) -> dict[str, Any]:
+        """Return the latest value of every entry of the log, as far as its end tells, which alone is read."""
         log = self.path / "log.jsonl"
         if not log.exists():
-            return None
+            return {}
         with log.open("rb") as file:
             file.seek(max(0, log.stat().st_size - 4096))
-            lines = file.read().splitlines()
-        for line in reversed(lines):
-            try:
-                found: dict[str, Any] = json.loads(line)
-            except ValueError:  # cut by a crash, or by the window
-                continue
-            return found
-        return None
+            return {key: value for event in _objects(file.read()) for key, value in event.items()}
 
     def epochs(self) -> list[dict[str, Any]]:
         """Return the last logged event of each epoch; one that was cut short by a crash is logged again."""
-        return list({event["epoch"]: event for event in self.events() if event["event"] == "epoch"}.values())
+        return self._by_epoch("log", (event for event in self.events() if event.get("event") == "epoch"), EPOCH)
 
     def attention(self) -> list[dict[str, Any]]:
         """Return what `regard.training.watch` saw after each epoch; nothing where there is no attention."""
-        return list({seen["epoch"]: seen for seen in self.events("attention")}.values())
+        return self._by_epoch("attention", self.events("attention"), SEEN)
+
+    def _by_epoch(
+        self, name: str, records: Iterable[dict[str, Any]], wanted: Mapping[str, Any]
+    ) -> list[dict[str, Any]]:
+        whole = [checked(f"{self.path / name}.jsonl", record, wanted) for record in records]
+        return list({record["epoch"]: record for record in whole}.values())
 
     def save_weights(self, weights: "Mapping[str, Tensor]", name: str = "best", **metadata: str) -> None:
         """Store tensors as NAME.safetensors, atomically."""
@@ -207,7 +221,7 @@ class Run:
         """Return all stored scores by the name of their evaluation; a copy has those of its original."""
         own = {name: evaluation["scores"] for name, evaluation in self.evaluations().items()}
         inherited = self.path / "scores.json"  # of a copy
-        return (_read_json(inherited) if inherited.is_file() else {}) | own
+        return (read_json(inherited) if inherited.is_file() else {}) | own
 
     @property
     def is_boxed(self) -> bool:
@@ -243,9 +257,14 @@ class Run:
             _write_json(path, evaluation)
         return path
 
+    def keep_evaluation(self, name: str, evaluation: Mapping[str, Any]) -> None:
+        """Remember an evaluation as long as this object lives, where it has no place on the disk."""
+        self._kept[name] = dict(evaluation)
+
     def evaluations(self) -> dict[str, dict[str, Any]]:
-        """Read all stored evaluations by name."""
-        return {path.stem: _read_json(path) for path in sorted((self.path / "evaluations").glob("*.json"))}
+        """Read all stored evaluations by name; those that are only remembered count as well."""
+        paths = sorted((self.path / "evaluations").glob("*.json"))
+        return {path.stem: checked(f"{path}", read_json(path), EVALUATION) for path in paths} | self._kept
 
 
 def boxed() -> list[str]:
@@ -290,15 +309,13 @@ def _commit() -> str | None:
     return done.stdout.strip() or None
 
 
+def _objects(lines: bytes) -> Iterator[dict[str, Any]]:
+    """Read lines of JSON; what is no object was cut by a crash, or by whoever read a part only."""
+    for line in lines.splitlines():
+        with suppress(ValueError):
+            if isinstance(found := json.loads(line), dict):
+                yield found
+
+
 def _write_json(path: Path, value: Mapping[str, Any]) -> None:
     write_atomically(path, (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode())
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise RegardError(f"{path}: cannot be read as JSON ({error}).") from None
-    if not isinstance(value, dict):
-        raise RegardError(f"{path}: want a JSON object.")
-    return value

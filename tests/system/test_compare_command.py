@@ -15,6 +15,7 @@ from click.testing import CliRunner, Result
 
 from regard.cli import main
 from regard.run import Run
+from regard.training.grid import Grid
 from tiny_runs import REVERSE, make_run
 
 pytestmark = pytest.mark.slow
@@ -84,14 +85,108 @@ def test_what_is_missing_from_a_comparison_is_named(folder: Path, tmp_path: Path
 
 
 @pytest.mark.parametrize(
+    ("name", "content", "why"),
+    [
+        ("run.json", "{}", ": format None, but regard "),
+        ("log.jsonl", '{"event": "epoch", "epoch": 1}', "/log.jsonl: damaged, since 'train_nats_per_token' is missing"),
+        ("evaluations/test-greedy.json", '{"split": "te', "/evaluations/test-greedy.json: cannot be read as JSON ("),
+        ("evaluations/test-greedy.json", "{}", "/evaluations/test-greedy.json: damaged, since 'split' is missing"),
+    ],
+)
+def test_a_damaged_run_does_not_lose_the_others(
+    folder: Path, tmp_path: Path, name: str, content: str, why: str
+) -> None:
+    there = tmp_path / "there"
+    shutil.copytree(folder, there)
+    (there / CELLS[3] / name).write_text(content, encoding="utf-8")
+    told = f"{there / CELLS[3]}{why}"
+    for words in ([there], asked(there)):
+        result = compare(*words)
+        assert result.exit_code == 1
+        rows = [line.split()[1:3] for line in result.stdout.splitlines() if line.startswith("token_accuracy ")]
+        assert sorted(rows) == [["dot", "1"], ["none", "2"]]
+        head, last = result.stderr.splitlines()[-2:]
+        assert head.startswith("Error: runs missing from the table: 1; ")
+        assert last.startswith(told)
+    report = CliRunner().invoke(main, ["report", str(there), "-o", str(tmp_path / "r.html")])
+    assert report.exit_code == 1
+    assert report.stderr.splitlines()[-1].startswith(told)
+    assert told.replace("'", "&#x27;") in (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert any(note.startswith(told) for note in json.loads(compare(there, "--json").stdout)["notes"])
+    assert told in compare(there, "--markdown").stdout
+
+
+def test_a_failed_value_leaves_the_names_of_the_others_and_is_in_the_report(folder: Path, tmp_path: Path) -> None:
+    there = tmp_path / "there"
+    shutil.copytree(folder, there)
+    Grid("reverse", REVERSE, {"model.attention": ["none", "dot"], "train.clip": ["1", "2"]}, seeds=2).save(there)
+    for name in CELLS[:2]:
+        shutil.rmtree(there / name)
+    clip = Run(there / CELLS[2]).config.train.clip
+    assert {group["label"] for group in json.loads(compare(there, "--json").stdout)["groups"]} == {
+        f"attention=dot clip={clip}"
+    }
+    CliRunner().invoke(main, ["report", str(there), "-o", str(tmp_path / "r.html")])
+    told = f"{there / 'attention-none-clip-1-seed-1'}: left out, since its training is not finished."
+    assert told in (tmp_path / "r.html").read_text(encoding="utf-8")
+
+
+def test_a_copy_is_compared_and_reported_without_losses(folder: Path, tmp_path: Path) -> None:
+    copy = Run.open(folder / CELLS[2]).export(tmp_path / "copy").path
+    result = compare(copy, "--curves", tmp_path / "c.png")
+    assert result.exit_code == 1
+    lines = result.stdout.splitlines()
+    assert not [line for line in lines if "_loss_" in line]
+    assert lines[-1].startswith("token_accuracy, metric:token_accuracy|split:test|")  # no number without its signature
+    note = f"{copy} has no log of its training: losses of its group are left out."
+    why = f"Error: {copy}: has no log of its training, which curves are drawn from."
+    assert result.stderr.splitlines() == [f"evaluating {copy}", note, why]
+    assert "metric:token" in compare(copy, "--markdown").stdout
+    assert "metric:token" in compare(copy, "--latex").stdout
+    report = CliRunner().invoke(main, ["report", str(copy), "-o", str(tmp_path / "r.html")])
+    assert report.exit_code == 0
+    html = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert note in html
+    assert "Learning curves" not in html
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write anywhere")
+def test_a_run_that_cannot_be_written_to_is_compared(folder: Path, tmp_path: Path) -> None:
+    copy = Run.open(folder / CELLS[2]).export(tmp_path / "copy").path
+    copy.chmod(0o555)
+    result = compare(copy)
+    assert result.exit_code == 0
+    assert result.stdout.startswith("quantity ")
+
+
+def test_a_model_in_the_box_is_compared_without_being_written_to(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("regard.run.BOX", tmp_path)
+    Run.open(folder / CELLS[2]).export(tmp_path / "tiny")
+    before = sorted(tmp_path.rglob("*"))
+    result = compare("tiny", folder / CELLS[0])
+    assert result.exit_code == 0
+    assert sorted(tmp_path.rglob("*")) == before
+    rows = [line.split()[1] for line in result.stdout.splitlines() if line.startswith("token_accuracy ")]
+    assert sorted(rows) == ["dot", "none"]
+
+
+@pytest.mark.parametrize(
     ("words", "message"),
     [
+        (("--metric", "perplexity"), "metric: got 'perplexity', want one that judges translations: bleu, bleu_lc, "
+         "bleu_tok_lc, chrf, ter, token_accuracy, sentence_accuracy, token_error_rate."),
+        (("--metric", "bleu"), "metric: got 'bleu', want one that judges characters: token_accuracy, "
+         "sentence_accuracy, token_error_rate."),
+        (("--attention", "dot", "--vary", "model.attention=none"),
+         "model.attention: varied twice, want all its values in one place, such as model.attention=VALUE,VALUE."),
         (("--attention", ""), "'model.attention=': want KEY=VALUE,VALUE,... with each key and value once, such as "
          "model.decoder=after,deep."),
         (("--split", "tset"), "Unknown split 'tset' of corpus reverse. Did you mean 'test'?"),
     ],
 )  # fmt: skip
-def test_a_mistake_trains_and_leaves_nothing(tmp_path: Path, words: tuple[str, str], message: str) -> None:
+def test_a_mistake_trains_and_leaves_nothing(tmp_path: Path, words: tuple[str, ...], message: str) -> None:
     result = compare("reverse", "data.train=40", *words, "--dir", tmp_path / "new")
     assert result.exit_code == 1
     assert result.stderr == f"Error: {message}\n"

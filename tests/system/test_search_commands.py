@@ -238,4 +238,4 @@ def test_scores_that_cannot_be_stored_are_printed_all_the_same(runs: dict[str, s
     assert result.stdout.startswith("metric")
     told = f"{run / 'evaluations' / 'test-greedy.json'}: cannot be written ("
     assert result.stderr.startswith(told)
-    assert result.stderr.endswith("). The evaluation is printed, not stored.\n")
+    assert result.stderr.endswith("). The evaluation is not stored.\n")

@@ -9,12 +9,25 @@ from statistics import fmean, variance
 import numpy as np
 import pytest
 from matplotlib.collections import LineCollection
+from matplotlib.figure import Figure
 
-from regard.compare import Comparison, Pair, _over_sentences, compare_runs, pair_rows, tables, told_p
+from regard.compare import (
+    Comparison,
+    Pair,
+    _number,
+    _over_sentences,
+    check_metric,
+    compare_runs,
+    pair_rows,
+    signed,
+    tables,
+    told_p,
+)
 from regard.errors import RegardError
 from regard.metrics.significance import Difference, holm, welch
 from regard.parts import METRICS
-from regard.pictures.comparison import draw_by_beam, draw_by_length
+from regard.pictures.comparison import draw_by_beam, draw_by_length, draw_learning
+from regard.pictures.files import render
 from regard.run import Run
 from regard.search.strategy import Strategy
 from tiny_runs import make_run
@@ -191,11 +204,11 @@ def pair(sentences: float, seeds: float | None) -> Pair:
     ("tested", "line"),
     [
         (pair(0.0004, 0.0002), "a beats b: +1.9 bleu, p < 0.001"),
-        (pair(0.0004, 0.03), "a beats b: +1.9 bleu, p = 0.03"),
-        (pair(0.0004, 0.06), "not distinguishable: a and b (p = 0.06 over seeds)"),
+        (pair(0.0004, 0.03), "a beats b: +1.9 bleu, p = 0.030"),
+        (pair(0.0004, 0.06), "not distinguishable: a and b (p = 0.060 over seeds)"),
         (pair(0.3, 0.01), "not distinguishable: a and b (p = 0.3 over sentences)"),
         (pair(0.4, 0.31), "not distinguishable: a and b (p = 0.4)"),
-        (pair(0.04, None), "a beats b over sentences alone: +1.9 bleu, p = 0.04"),
+        (pair(0.04, None), "a beats b over sentences alone: +1.9 bleu, p = 0.040"),
         (pair(0.4, None), "not distinguishable: a and b (p = 0.4)"),
     ],
 )
@@ -207,10 +220,62 @@ def test_p_values_are_written_as_papers_do() -> None:
     assert [told_p(p) for p in (0.0009, 0.001, 0.0123, 0.1, 1.0)] == [
         "p < 0.001",
         "p = 0.001",
-        "p = 0.0123",
+        "p = 0.012",
         "p = 0.1",
         "p = 1.0",
     ]
+
+
+@pytest.mark.parametrize(
+    ("delta", "told"),
+    [(1.94, "+1.9"), (0.1, "+0.1"), (0.0444, "+0.04"), (0.0012, "+0.001"), (-3.24, "−3.2"), (-0.05, "−0.05")],
+)
+def test_a_small_difference_is_not_told_as_none(delta: float, told: str) -> None:
+    tested = Pair("a", "b", Difference(delta, 0.01, None, ""), None, None, 0.01)
+    assert Comparison("ter", "", (), (tested,)).verdict()[0] == f"a beats b over sentences alone: {told} ter, p = 0.010"
+
+
+def test_numbers_have_a_true_minus_sign_and_zero_has_none() -> None:
+    tested = Pair("a", "b", Difference(-0.001, 0.2, (-0.004, 1.0), ""), None, None, 0.2)
+    assert pair_rows(Comparison("ter", "", (), (tested,)))[1][1:3] == ["+0.00", "0.00 to 1.00"]
+    assert signed(-1.25, ".1f") == "−1.2"
+    assert [_number(value) for value in (0.05, 0.044, 4e-05, -0.5)] == ["0.050", "0.044", "4.0e-05", "−0.500"]
+
+
+def test_a_run_without_a_log_has_scores_and_no_losses(runs: list[Run], tmp_path: Path) -> None:
+    copy = runs[0].export(tmp_path / "copy")
+    copy.keep_evaluation("test-greedy", runs[0].evaluations()["test-greedy"])
+    found = compare_runs([copy, *runs[3:6]])
+    rows = {(name, label) for name, label, *_ in found.rows()}
+    assert {("bleu", "none"), ("bleu", "additive"), ("validation_loss_best", "additive")} <= rows
+    assert ("validation_loss_best", "none") not in rows
+    assert found.notes == (f"{copy.path} has no log of its training: losses of its group are left out.",)
+    assert ">none<" not in svg(draw_learning({group.label: group.runs for group in found.groups}))
+    assert "<svg" not in compare_runs([copy])._repr_html_()
+    with pytest.raises(RegardError, match="copy: has no log of its training, which curves are drawn from"):
+        draw_learning({"none": [copy]})
+    assert [run.path for run in compare_runs([copy, runs[0]]).groups[0].runs] == [runs[0].path]
+
+
+def svg(figure: Figure) -> str:
+    return render(figure, "svg").decode()
+
+
+def test_the_axes_of_a_grid_name_groups_even_if_one_value_is_left(runs: list[Run]) -> None:
+    found = compare_runs(runs[:3], axes=["train.learning_rate", "train.threads"], notes=["one is missing."])
+    rate = runs[0].config.train.learning_rate
+    assert [group.label for group in found.groups] == [f"learning_rate={rate}"]
+    assert found.notes == ("one is missing.",)
+
+
+def test_only_scores_that_can_judge_are_offered() -> None:
+    with pytest.raises(RegardError) as caught:
+        check_metric("bluu")
+    assert str(caught.value).startswith("metric: got 'bluu', want one that judges translations: bleu, ")
+    assert "perplexity" not in str(caught.value)
+    check_metric("bleu")
+    with pytest.raises(RegardError, match="metric: got 'bleu', want one that judges characters: "):
+        check_metric("bleu", "character")
 
 
 def test_scores_of_unlike_kind_are_refused_or_left_out(base: Path, runs: list[Run], tmp_path: Path) -> None:

@@ -99,6 +99,37 @@ def test_damage_is_named(tmp_path: Path) -> None:
         Run.open(run.path)
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("evaluations/a.json", {}, "a.json: damaged, since 'split' is missing or of the wrong kind."),
+        ("evaluations/a.json", {"split": "test", "search": "greedy", "metric": "bleu", "scores": {"bleu": {}}},
+         "a.json, scores: damaged, since 'value' is missing or of the wrong kind."),
+        ("log.jsonl", {"event": "epoch", "epoch": 1}, "log.jsonl: damaged, since 'train_nats_per_token' is missing"),
+        ("attention.jsonl", {"epoch": 1}, "attention.jsonl: damaged, since 'entropy_nats' is missing"),
+        ("attention.jsonl", {"epoch": 1, "entropy_nats": 0.5, "sentences": [{"source": [], "target": []}]},
+         "attention.jsonl, sentences: damaged, since 'weights' is missing"),
+    ],
+)  # fmt: skip
+def test_what_is_damaged_is_told_in_one_line(tmp_path: Path, name: str, content: object, told: str) -> None:
+    run = make(tmp_path / "run")
+    (run.path / "evaluations").mkdir()
+    (run.path / name).write_text(json.dumps(content), encoding="utf-8")
+    read = {"evaluations/a.json": run.evaluations, "log.jsonl": run.epochs, "attention.jsonl": run.attention}[name]
+    with pytest.raises(RegardError) as caught:
+        read()
+    assert told in str(caught.value)
+
+
+def test_the_latest_value_of_every_entry_is_read_from_the_end_of_the_log(tmp_path: Path) -> None:
+    run = make(tmp_path / "run")
+    assert run.latest() == {}
+    for step in range(100):
+        run.log({"event": "step", "step": step, "filler": "x" * 100})
+    run.log({"event": "epoch", "epoch": 1})
+    assert run.latest() == {"event": "epoch", "step": 99, "epoch": 1, "filler": "x" * 100}
+
+
 def test_a_log_line_cut_short_by_a_crash_is_passed_over(tmp_path: Path) -> None:
     run = make(tmp_path / "run")
     run.log({"event": "one"})

@@ -5,7 +5,6 @@ import io
 import json
 import math
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -17,8 +16,12 @@ from regard.cli.terminal import say
 from regard.errors import RegardError
 
 if TYPE_CHECKING:
+    from regard.cli.gather import Gathered
     from regard.compare import Comparison
+    from regard.config import Config
     from regard.run import Run
+    from regard.search.strategy import Strategy
+    from regard.training.grid import Grid
 
 Form = Literal["text", "json", "csv", "markdown", "latex"]
 
@@ -71,79 +74,93 @@ def compare(
 
     The same command again goes on where it was stopped. With run directories, these are compared as they are.
     """
-    from regard.compare import compare_runs, tables
+    from regard.cli.gather import gather
+    from regard.compare import check_metric, compare_runs
     from regard.config import presets
-    from regard.search.strategy import Strategy
-
-    failures: dict[Path, str] = {}
-    if any(os.path.isdir(word) and word not in presets() for word in words):
-        if attention is not None or vary or folder or any("=" in word for word in words):
-            raise click.UsageError("KEY=VALUE, --attention, --vary and --dir need an EXPERIMENT to train, not runs.")
-        runs = evaluated(words, beam, split)
-    else:
-        axes = ([] if attention is None else [f"model.attention={attention}"]) + list(vary)
-        runs, failures = _trained(words, axes, seeds=seeds, jobs=jobs, folder=folder, beam=beam, split=split)
-        if not runs:
-            raise _missing(failures)
-    found = compare_runs(runs, evaluation=f"{split}-{Strategy(width=beam)}", metric=metric)
-    click.echo(FORMS[form or "text"](found), nl=False)
-    whys = [why for why, _ in tables(found) if why] if form == "csv" else []  # the other forms have tables apart
-    for note in (*found.notes, *whys):
-        say(note)
-    _draw(found, curves=curves, by_length=by_length, by_beam=by_beam, entropy=entropy)
-    if failures:
-        raise _missing(failures)
-
-
-def evaluated(words: Sequence[str], beam: int, split: str) -> "list[Run]":
-    """Open runs and the runs of comparisons; evaluate those that lack the evaluation."""
-    from regard.cli.evaluate import evaluate_run
-    from regard.search.strategy import Strategy
-    from regard.training.grid import missing_from, runs_of
-
-    for path in (path for word in words for path in missing_from(Path(word))):
-        say(f"{path}: left out, since its training is not finished.")
-    runs = [run for word in words for run in runs_of(Path(word))]
-    strategy = Strategy(width=beam)
-    for run in runs:
-        if f"{split}-{strategy}" not in run.evaluations():
-            say(f"evaluating {run.path}")
-            evaluate_run(run, split, [strategy])
-    return runs
-
-
-def _trained(
-    words: tuple[str, ...], axes: list[str], *, seeds: int, jobs: int | None, folder: Path | None, beam: int, split: str
-) -> "tuple[list[Run], dict[Path, str]]":
-    from regard.cli.fleet import Fleet, cores
-    from regard.data.corpus import load_corpus
-    from regard.run import Run
+    from regard.run import boxed
     from regard.search.strategy import Strategy
     from regard.training.grid import Grid, parse_axes
 
-    experiment, *overrides = words
-    grid = Grid(experiment, tuple(overrides), parse_axes(axes), seeds)
-    folder = folder or Path("runs") / f"compare-{Path(experiment).stem}"
+    if metric:
+        check_metric(metric)
+    strategy = Strategy(width=beam)
+    if any((os.path.isdir(word) or word in boxed()) and word not in presets() for word in words):
+        if attention is not None or vary or folder or any("=" in word for word in words):
+            raise click.UsageError("KEY=VALUE, --attention, --vary and --dir need an EXPERIMENT to train, not runs.")
+        gathered, advice = gather(words, strategy, split), "put them right, or leave them out"
+    else:
+        axes = ([] if attention is None else [f"model.attention={attention}"]) + list(vary)
+        grid = Grid(words[0], words[1:], parse_axes(axes), seeds)
+        folder = folder or Path("runs") / f"compare-{Path(words[0]).stem}"
+        gathered = _trained(grid, jobs=jobs, folder=folder, strategy=strategy, split=split, metric=metric)
+        advice = "the same command tries again"
+    if not gathered.runs:
+        gathered.close(advice)
+    evaluation = f"{split}-{strategy}"
+    found = compare_runs(gathered.runs, evaluation=evaluation, metric=metric, axes=gathered.axes, notes=gathered.notes)
+    click.echo(FORMS[form or "text"](found), nl=False)
+    _say_notes(found, gathered, form)
+    _draw(found, curves=curves, by_length=by_length, by_beam=by_beam, entropy=entropy)
+    gathered.close(advice)
+
+
+def _trained(
+    grid: "Grid", *, jobs: int | None, folder: Path, strategy: "Strategy", split: str, metric: str | None
+) -> "Gathered":
+    """Train what is missing of a grid; what cannot work is told before."""
+    from regard.cli.fleet import Fleet, cores
+    from regard.cli.gather import Gathered, prepared
+    from regard.run import Run
+
     cells = grid.cells(folder)
-    name = f"{split}-{Strategy(width=beam)}"
-    missing = [cell for cell in cells if not cell.is_trained() or name not in Run(cell.path).evaluations()]
+    missing = [cell for cell in cells if not cell.is_trained() or not _has(Run(cell.path), f"{split}-{strategy}")]
     if missing:
-        load_corpus(missing[0].config.data)[split]  # a download or a mistake is better found once than in every process
+        _check_corpus(missing[0].config, split, metric)
     grid.save(folder)
-    failures: dict[Path, str] = {}
+    found = Gathered(axes=dict.fromkeys(grid.axes))
     if missing:
         say(f"{len(cells)} runs in {folder}: {len(cells) - len(missing)} there, {len(missing)} to do")
         try:
-            failures = Fleet(missing, min(jobs or cores(), len(missing)), beam, split).run()
+            fleet = Fleet(cells, missing, jobs=min(jobs or cores(), len(missing)), strategy=strategy, split=split)
+            found.failures = fleet.run()
         except KeyboardInterrupt:
             say("stopped; the same command goes on from here")
             raise SystemExit(INTERRUPTED) from None
-    return [Run.open(cell.path) for cell in cells if cell.path not in failures], failures
+    for cell in cells:
+        if cell.path not in found.failures:
+            with found.surviving(cell.path):
+                found.runs.append(prepared(Run.open(cell.path), strategy, split))
+    return found
 
 
-def _missing(failures: dict[Path, str]) -> RegardError:
-    told = "".join(f"\n{path}: {why.removeprefix(f'{path}: ')}" for path, why in failures.items())
-    return RegardError(f"runs missing from the table: {len(failures)}; the same command tries again:{told}")
+def _has(run: "Run", evaluation: str) -> bool:
+    try:
+        return evaluation in run.evaluations()
+    except RegardError:  # damaged: the process that is to make it tells how
+        return False
+
+
+def _check_corpus(config: "Config", split: str, metric: str | None) -> None:
+    """Find a download or a mistake once, and before the training, not in every process."""
+    from regard.compare import check_metric
+    from regard.data.corpus import load_corpus
+
+    corpus = load_corpus(config.data)
+    if not len(corpus[split]):
+        raise RegardError(f"--split: '{split}' of corpus {corpus.name} has no pairs, want at least 1.")
+    if metric:
+        check_metric(metric, corpus.unit)
+
+
+def _say_notes(found: "Comparison", gathered: "Gathered", form: Form | None) -> None:
+    """Tell what the form of the table does not, and what was not told yet."""
+    from regard.compare import tables
+
+    whys = [why for why, _ in tables(found) if why] if form == "csv" else []  # the other forms have tables apart
+    notes = [] if form in ("json", "markdown", "latex") else found.notes
+    for note in (*notes, *whys):
+        if note not in gathered.notes:
+            say(note)
 
 
 def _draw(found: "Comparison", **places: Path | None) -> None:
@@ -177,8 +194,10 @@ def _text(found: "Comparison") -> str:
     from regard.compare import pair_rows, tables
 
     parts = ["\n".join(filter(None, (why, columns(rows)))) for why, rows in tables(found)]
+    parts += [f"{found.metric}, {found.signature}"]
     if found.pairs:
-        parts += [f"{found.metric}, {found.signature}\n{columns(pair_rows(found))}", "\n".join(found.verdict())]
+        parts[-1] += f"\n{columns(pair_rows(found))}"
+        parts += ["\n".join(found.verdict())]
     return "\n\n".join(parts) + "\n"
 
 
@@ -201,10 +220,10 @@ def _markdown(found: "Comparison") -> str:
     from regard.compare import pair_rows, tables
 
     parts = [part for why, rows in tables(found) for part in (why, _pipes(rows)) if part]
+    parts += [f"`{found.metric}` with `{found.signature}`" + ":" * bool(found.pairs)]
     if found.pairs:
-        parts += [f"`{found.metric}` with `{found.signature}`:", _pipes(pair_rows(found))]
-        parts += ["\n".join(f"- {line}" for line in found.verdict())]
-    return "\n\n".join(parts) + "\n"
+        parts += [_pipes(pair_rows(found)), "\n".join(f"- {line}" for line in found.verdict())]
+    return "\n\n".join([*parts, *found.notes]) + "\n"
 
 
 def _pipes(rows: list[list[str]]) -> str:
@@ -216,13 +235,15 @@ def _latex(found: "Comparison") -> str:
     from regard.compare import pair_rows, tables
 
     lines = []
-    pairs = [(f"{found.metric}, {found.signature}", pair_rows(found))] if found.pairs else []
+    signature = f"{found.metric}, {found.signature}"
+    pairs = [(signature, pair_rows(found))] if found.pairs else []
     for why, cells in tables(found) + pairs:
         head, *rows = [" & ".join(cell.translate(LATEX) for cell in row) + r" \\" for row in cells]
         columns = "l" * (len(cells[0]) - 6) + "r" * 6
         lines += [rf"% {why}"] * bool(why) + [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", head, r"\midrule", *rows]
         lines += [r"\bottomrule", r"\end{tabular}"]
-    return "\n".join([*lines, *(f"% {line}" for line in found.verdict())]) + "\n"
+    told = [*([] if pairs else [signature]), *found.notes, *found.verdict()]
+    return "\n".join([*lines, *(f"% {line}" for line in told)]) + "\n"
 
 
 LATEX = str.maketrans(

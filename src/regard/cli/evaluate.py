@@ -71,6 +71,8 @@ def evaluate(
     strategies = [strategy_of(width=width, **search) for width in widths or (1,)]
     others = [Run.open(other) for other in also]
     done = evaluate_run(run, split, strategies, also=others, alignments=alignments, batch=batch)
+    if run.is_boxed:
+        say(f"{run.path.name} comes with regard, so its evaluation is not stored in it; --json prints everything.")
     if as_json:
         click.echo(json.dumps([evaluation.to_json() for evaluation in done], ensure_ascii=False))
     else:
@@ -106,21 +108,22 @@ def evaluate_run(
         for strategy in strategies:
             task = progress.add_task(str(strategy), total=len(evaluator.data), note="")
             done.append(evaluator.evaluate(strategy, narrower=done, tick=partial(_advance, progress, task)))
-            if not run.is_boxed:
-                _store(run, done[-1])
-    if run.is_boxed:
-        say(f"{run.path.name} comes with regard, so its evaluation is not stored in it; --json prints everything.")
+            _store(run, done[-1])
     return done
 
 
 def _store(run: "Run", evaluation: "Evaluation") -> None:
-    """Store an evaluation, if that can be done: scores that took minutes are not lost for want of a place."""
+    """Store an evaluation, or keep it for now: scores that took minutes are not lost for want of a place."""
     from regard.disk import WriteError
 
+    if run.is_boxed:
+        run.keep_evaluation(evaluation.name, evaluation.to_json())
+        return
     try:
         run.save_evaluation(evaluation.name, evaluation.to_json())
     except WriteError as error:
-        say(f"{error} The evaluation is printed, not stored.")
+        run.keep_evaluation(evaluation.name, evaluation.to_json())
+        say(f"{error} The evaluation is not stored.")
 
 
 def _advance(progress: "Progress", task: "TaskID", done: int) -> None:

@@ -9,7 +9,7 @@ from regard.errors import RegardError
 
 
 @click.command()
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUN|COMPARISON...")
+@click.argument("paths", nargs=-1, required=True, metavar="RUN|COMPARISON...")
 @click.option(
     "-o",
     "--output",
@@ -24,9 +24,10 @@ from regard.errors import RegardError
 )
 @click.option("--split", default="test", show_default=True, help="Which part of the corpus.")
 @click.option("--metric", help="Score to sort sentences by; default: BLEU, or token accuracy for strings.")
-def report(paths: tuple[Path, ...], output: Path, beam: int, split: str, metric: str | None) -> None:  # fmt: skip
+def report(paths: tuple[str, ...], output: Path, beam: int, split: str, metric: str | None) -> None:  # fmt: skip
     """Write all about a run or a comparison into one HTML file, which needs no network and prints well."""
-    from regard.cli.compare import evaluated
+    from regard.cli.gather import gather
+    from regard.compare import check_metric
     from regard.pictures.files import write
     from regard.report import report as write_report
     from regard.search.strategy import Strategy
@@ -35,8 +36,16 @@ def report(paths: tuple[Path, ...], output: Path, beam: int, split: str, metric:
         raise RegardError(f"-o: got '{output.name}', want a name that ends in .html.")
     if not output.parent.is_dir():
         raise RegardError(f"-o: got '{output}', but there is no directory '{output.parent}'; make it first.")
-    runs = evaluated([str(path) for path in paths], beam, split)
-    title = " · ".join(path.resolve().name for path in paths)
-    html = write_report(runs, title=title, split=split, strategy=Strategy(width=beam), metric=metric)
+    if metric:
+        check_metric(metric)
+    strategy = Strategy(width=beam)
+    found = gather(paths, strategy, split)
+    if not found.runs:
+        found.close()
+    title = " · ".join(Path(path).resolve().name for path in paths)
+    html = write_report(
+        found.runs, title=title, split=split, strategy=strategy, metric=metric, axes=found.axes, notes=found.notes
+    )
     write(output, html.encode())
     say(f"written to {output}")
+    found.close()

@@ -133,10 +133,10 @@ def _chosen(run: str | None, sentence: str | None) -> tuple[str, str]:
 
 def _opened(path: str | Path) -> "Run":
     from regard.run import Run
-    from regard.training.grid import FILE, runs_of
+    from regard.training.grid import Grid
 
-    if os.path.isfile(os.path.join(path, FILE)):
-        such = "".join(f", such as {run.path}" for run in runs_of(Path(path))[:1])
+    if grid := Grid.load(Path(path)):
+        such = "".join(f", such as {run}" for run in grid.paths(Path(path))[:1])
         raise RegardError(f"{path}: a comparison, want one of its runs{such}.")
     return Run.open(path)
 

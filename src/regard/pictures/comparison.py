@@ -30,7 +30,7 @@ LEAST_ENTROPY = 0.5
 
 
 def draw_learning(groups: Mapping[str, Sequence[Run]], *, title: str = "") -> Figure:
-    """Draw the losses by epoch; runs of one group are seeds of the same experiment."""
+    """Draw the losses by epoch; runs of one group are seeds of the same experiment. One without a log has no line."""
     return draw_curves(_losses(groups), x_label="epoch", title=title, is_same_scale=True)
 
 
@@ -44,8 +44,12 @@ def draw_learning_apart(groups: Mapping[str, Sequence[Run]]) -> list[Figure]:
 
 
 def _losses(groups: Mapping[str, Sequence[Run]]) -> dict[str, Series]:
+    logged = {label: [run for run in runs if run.epochs()] for label, runs in groups.items()}
+    if not any(logged.values()):
+        first = next(iter(groups.values()))[0]
+        raise RegardError(f"{first.path}: has no log of its training, which curves are drawn from.")
     return {
-        heading: {label: [_curve(run, key) for run in runs] for label, runs in groups.items()}
+        heading: {label: [_curve(run, key) for run in runs] for label, runs in logged.items() if runs}
         for key, heading in LOSSES.items()
     }
 
@@ -63,18 +67,11 @@ def draw_entropy(groups: Mapping[str, Sequence[Run]], *, title: str = "") -> Fig
         for label, runs in seen.items() if all(runs)
     }  # fmt: skip
     if not series:
-        raise unseen(
-            next(
-                run
-                for label, runs in groups.items()
-                for run, epochs in zip(runs, seen[label], strict=True)
-                if not epochs
-            )
-        )
-    lacking = {
-        label: groups[label][runs.index([])].path.name for label, runs in seen.items() if any(runs) and not all(runs)
-    }
-    note = "\n".join(f"left out: {label}, since {name} has no attention.jsonl" for label, name in lacking.items())
+        lacking = [run for runs in groups.values() for run in runs if not run.attention()]
+        raise unseen(next((run for run in lacking if run.config.model.attention != "none"), lacking[0]))
+    apart = [label for label, runs in seen.items() if any(runs) and not all(runs)]
+    lacking_in = {label: groups[label][seen[label].index([])].path.name for label in apart}
+    note = "\n".join(f"left out: {label}, since {name} has no attention.jsonl" for label, name in lacking_in.items())
     panels = {"entropy of attention (nats)": series}
     return draw_curves(panels, x_label="epoch", title=title, least_span=LEAST_ENTROPY, note=note)
 

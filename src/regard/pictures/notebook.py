@@ -43,8 +43,11 @@ def run_html(run: Run) -> str:
 def comparison_html(comparison: Comparison) -> str:
     """Return the verdict, the tables with the tests of each pair, and the learning curves."""
     verdict = "".join(f"<li>{escape(line)}</li>" for line in comparison.verdict())
-    curves = draw_learning({group.label: group.runs for group in comparison.groups})
-    return f"<ul>{verdict}</ul>\n{comparison_tables(comparison)}{figure_to_html(curves, description='learning curves')}"
+    html = f"<ul>{verdict}</ul>\n{comparison_tables(comparison)}"
+    if any(run.epochs() for group in comparison.groups for run in group.runs):
+        curves = draw_learning({group.label: group.runs for group in comparison.groups})
+        html += figure_to_html(curves, description="learning curves")
+    return html
 
 
 def comparison_tables(found: Comparison) -> str:

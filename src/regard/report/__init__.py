@@ -1,7 +1,7 @@
 """A run or a comparison as one HTML file to send: no network, good on a phone and on paper."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from html import escape
 from importlib.resources import files
 from typing import Any
@@ -26,9 +26,18 @@ Row = Mapping[str, Any]
 """A stored sentence: source, hypothesis, reference."""
 
 
-def report(runs: Iterable[Run], *, title: str, split: str, strategy: Strategy, metric: str | None = None) -> str:
+def report(
+    runs: Iterable[Run],
+    *,
+    title: str,
+    split: str,
+    strategy: Strategy,
+    metric: str | None = None,
+    axes: Collection[str] = (),
+    notes: Iterable[str] = (),
+) -> str:
     """Return the page of finished and evaluated runs; diagrams are of the first seed of each group."""
-    found = compare_runs(runs, evaluation=f"{split}-{strategy}", metric=metric)
+    found = compare_runs(runs, evaluation=f"{split}-{strategy}", metric=metric, axes=axes, notes=notes)
     config = found.groups[0].runs[0].config
     corpus = load_corpus(config.data, tokens=config.tokenizer.kind)
     pens = {group.label: _Pen(group.runs[0], corpus, split, strategy) for group in found.groups}
@@ -36,10 +45,10 @@ def report(runs: Iterable[Run], *, title: str, split: str, strategy: Strategy, m
     sections = {
         "Verdict": _verdict(found),
         "Results": _results(found),
-        "Learning curves": _charts(draw_learning_apart(groups), description="losses by epoch"),
-        "Entropy of attention": _if_known(lambda: draw_entropy(groups), description="entropy by epoch"),
+        "Learning curves": _if_known(lambda: draw_learning_apart(groups), description="losses by epoch"),
+        "Entropy of attention": _if_known(lambda: [draw_entropy(groups)], description="entropy by epoch"),
         "By length of the source": _charts([draw_by_length(found)], description="score by source length"),
-        "By beam width": _if_known(lambda: draw_by_beam(found), description="score by beam width"),
+        "By beam width": _if_known(lambda: [draw_by_beam(found)], description="score by beam width"),
         "By frequency of the word": _by_frequency(found, corpus),
         "Where the models differ most": _differing(found, pens),
         "Sentences": _examples(found, pens),
@@ -53,10 +62,10 @@ def report(runs: Iterable[Run], *, title: str, split: str, strategy: Strategy, m
     return page(f"<main>\n{heading}{body}</main>\n", title=title, head=f"<style>\n{head}</style>\n{attention_assets()}")
 
 
-def _if_known(draw: Callable[[], Figure], *, description: str) -> str:
+def _if_known(draw: Callable[[], list[Figure]], *, description: str) -> str:
     try:
-        return _charts([draw()], description=description)
-    except RegardError:  # no attention, or one beam width only
+        return _charts(draw(), description=description)
+    except RegardError:  # no log, no attention, or one beam width only
         return ""
 
 
@@ -194,7 +203,7 @@ def _settings(found: Comparison) -> str:
 
 
 def _scrolling(html: str) -> str:
-    return f'<div class="scroll">{html}</div>\n'
+    return f'<div class="scroll">{html}</div>\n' if html else ""
 
 
 def _folded(name: str, html: str, *, is_open: bool = False, is_printed: bool = False) -> str:

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from regard.config import Config, load_config
-from regard.disk import telling, write_atomically
+from regard.disk import checked, read_json, telling, write_atomically
 from regard.errors import RegardError
 from regard.run import Run
 
-FILE = "comparison.json"
+FILE, FORMAT = "comparison.json", 1
 UNFIT = re.compile(r"[^\w.+]")  # for a file name
 
 
@@ -34,8 +34,11 @@ class Cell:
         """Tell whether the run is there, finished and drawn; refuse a run of another experiment under this name."""
         if not (self.path / "run.json").is_file():
             return False
-        run = Run.open(self.path)
-        asked, found = (_values(config) for config in (self.config, run.config))
+        try:
+            run = Run.open(self.path)
+            asked, found = _values(self.config), _values(run.config)
+        except RegardError:  # damaged: whoever is to finish it tells how
+            return False
         for key in asked | found:
             if asked.get(key) != found.get(key):
                 told = f"has {key}={found.get(key)}, but {asked.get(key)} is asked for"
@@ -60,11 +63,12 @@ class Grid:
         for word in self.overrides:
             if (key := word.partition("=")[0].strip()) in {*self.axes, "train.seed"}:
                 raise RegardError(f"'{word}': {key} is varied already; leave it out.")
-        cells = self._cells(folder)
+        cells = self.all_cells(folder)
         _check(cells)
         return cells
 
-    def _cells(self, folder: Path) -> list[Cell]:
+    def all_cells(self, folder: Path) -> list[Cell]:
+        """Return the cells, whatever their configurations are."""
         seeds = [str(seed) for seed in range(1, self.seeds + 1)]
         axes = {**self.axes, "train.seed": seeds}
         short = {key: key.split(".")[-1] for key in axes}
@@ -81,25 +85,27 @@ class Grid:
         """Write what the directory is about."""
         with telling(folder / FILE):
             folder.mkdir(parents=True, exist_ok=True)
-            write_atomically(folder / FILE, (json.dumps({"format": 1, **asdict(self)}, indent=1) + "\n").encode())
+            write_atomically(folder / FILE, (json.dumps({"format": FORMAT, **asdict(self)}, indent=1) + "\n").encode())
 
+    @classmethod
+    def load(cls, folder: Path) -> "Grid | None":
+        """Read what a directory is about; None where it is no comparison."""
+        path = folder / FILE
+        if not path.is_file():
+            return None
+        values = read_json(path)
+        if values.get("format") != FORMAT:
+            told = f"format {values.get('format')!r}, want {FORMAT}"
+            raise RegardError(f"{path}: {told}; the command that made this directory writes it anew.")
+        checked(f"{path}", values, {"experiment": str, "overrides": list, "axes": dict, "seeds": int})
+        checked(f"{path}, axes", values["axes"], dict.fromkeys(values["axes"], list))
+        axes = {key: [*map(str, values)] for key, values in values["axes"].items()}
+        return cls(values["experiment"], tuple(map(str, values["overrides"])), axes, values["seeds"])
 
-def runs_of(path: Path) -> list[Run]:
-    """Return the finished runs of a comparison, or the run itself."""
-    if not (path / FILE).is_file():
-        return [Run.open(path)]
-    folders = sorted(folder for folder in path.iterdir() if (folder / "run.json").is_file())
-    return [run for run in map(Run.open, folders) if run.description["status"] == "finished"]
-
-
-def missing_from(path: Path) -> list[Path]:
-    """Return the runs that a comparison is to have and that are not finished; a run by itself lacks nothing."""
-    if not (path / FILE).is_file():
-        return []
-    values = json.loads((path / FILE).read_text(encoding="utf-8"))
-    grid = Grid(values["experiment"], tuple(values["overrides"]), values["axes"], values["seeds"])
-    finished = {run.path for run in runs_of(path)}
-    return [cell.path for cell in grid._cells(path) if cell.path not in finished]
+    def paths(self, folder: Path) -> list[Path]:
+        """Return the runs that are in a directory, and those that should be."""
+        there = sorted(path for path in folder.iterdir() if (path / "run.json").is_file())
+        return list(dict.fromkeys([*there, *(cell.path for cell in self.all_cells(folder))]))
 
 
 def parse_axes(words: Iterable[str]) -> dict[str, list[str]]:
@@ -108,7 +114,9 @@ def parse_axes(words: Iterable[str]) -> dict[str, list[str]]:
     for word in words:
         key, equals, values = (part.strip() for part in word.partition("="))
         found = [value.strip() for value in values.split(",") if value.strip()]
-        if not equals or not found or len(set(found)) < len(found) or key in axes:
+        if key in axes:
+            raise RegardError(f"{key}: varied twice, want all its values in one place, such as {key}=VALUE,VALUE.")
+        if not equals or not found or len(set(found)) < len(found):
             raise RegardError(
                 f"'{word}': want KEY=VALUE,VALUE,... with each key and value once, such as model.decoder=after,deep."
             )

@@ -1,10 +1,9 @@
-import json
 from pathlib import Path
 
 import pytest
 
 from regard.errors import RegardError
-from regard.training.grid import Grid, missing_from, parse_axes, runs_of
+from regard.training.grid import Grid, parse_axes
 from tiny_runs import make_run
 
 
@@ -16,6 +15,10 @@ def test_axes_are_read() -> None:
     for word in ("model.decoder", "model.decoder=", "model.decoder=after,after"):
         with pytest.raises(RegardError, match="with each key and value once, such as"):
             parse_axes([word])
+    with pytest.raises(RegardError) as caught:
+        parse_axes(["model.attention=dot", "model.attention=none"])
+    told = "varied twice, want all its values in one place, such as model.attention=VALUE,VALUE."
+    assert str(caught.value) == f"model.attention: {told}"
 
 
 def test_a_grid_has_every_combination_by_name(tmp_path: Path) -> None:
@@ -56,18 +59,32 @@ def test_a_run_of_another_experiment_is_not_taken_for_a_cell(tmp_path: Path) -> 
         cell.is_trained()
     told = "has data.max_length=6, but 20 is asked for."
     assert str(caught.value) == f"{cell.path}: {told} Choose another directory with --dir, or remove this one."
-    assert [each.path for each in runs_of(run.path)] == [run.path]
-    assert missing_from(run.path) == []
+    assert Grid.load(run.path) is None
+    (run.path / "run.json").write_text("{", encoding="utf-8")
+    assert not cell.is_trained()  # whoever is to train it tells why it cannot
 
 
-def test_what_a_comparison_lacks_is_known(tmp_path: Path) -> None:
-    grid = Grid("reverse", (), {}, seeds=2)
-    first, second = (cell.path for cell in grid.cells(tmp_path))
-    run = make_run(first, "reverse", is_evaluated=False)
+def test_a_grid_is_read_back_with_all_its_runs(tmp_path: Path) -> None:
+    grid = Grid("reverse", ("train.epochs=2",), {"model.cell": ["gru", "lstm"]}, seeds=1)
     grid.save(tmp_path)
-    assert json.loads((tmp_path / "comparison.json").read_text())["seeds"] == 2
-    assert [each.path for each in runs_of(tmp_path)] == [first]
-    assert missing_from(tmp_path) == [second]
-    run.describe(status="interrupted")
-    assert runs_of(tmp_path) == []
-    assert missing_from(tmp_path) == [first, second]
+    assert Grid.load(tmp_path) == grid
+    more = tmp_path / "more"
+    more.mkdir()
+    (more / "run.json").write_text("{}", encoding="utf-8")
+    assert grid.paths(tmp_path) == [more, tmp_path / "cell-gru-seed-1", tmp_path / "cell-lstm-seed-1"]
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ('{"format": 1, "exp', "cannot be read as JSON ("),
+        ('{"format": 99}', "format 99, want 1; the command that made this directory writes it anew."),
+        ('{"format": 1}', "damaged, since 'experiment' is missing or of the wrong kind."),
+        ('{"format": 1, "experiment": "a", "overrides": [], "axes": {"b": 1}, "seeds": 1}', "'b' is missing or of the"),
+    ],
+)
+def test_a_damaged_comparison_is_told_in_one_line(tmp_path: Path, content: str, told: str) -> None:
+    (tmp_path / "comparison.json").write_text(content, encoding="utf-8")
+    with pytest.raises(RegardError, match=r"comparison.json") as caught:
+        Grid.load(tmp_path)
+    assert told in str(caught.value)

@@ -70,6 +70,16 @@ def test_no_attention_leaves_no_trace_and_is_told(tmp_path: Path) -> None:
         assert str(caught.value) == told
 
 
+def test_a_copy_is_not_asked_to_be_trained(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "run", "reverse", "train.epochs=1", is_evaluated=False)
+    copy = run.export(tmp_path / "copy")
+    with pytest.raises(RegardError, match=r"copy: does not know its training, .* want the run that the training made"):
+        draw_entropy({"dot": [copy]})
+    (run.path / "attention.jsonl").unlink()
+    with pytest.raises(RegardError, match=r"has no attention\.jsonl.*; train it again\.$"):
+        draw_entropy({"dot": [run]})
+
+
 def test_a_sentence_that_was_not_watched_is_refused(run: Run) -> None:
     with pytest.raises(RegardError) as caught:
         epochs_of(run, 4)

@@ -1,0 +1,149 @@
+"""Runs -> groups: which runs are seeds of one experiment, how it is called, and what its seeds have reached."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+
+from regard.data.words import split_words
+from regard.errors import RegardError
+from regard.evaluate import EDGES
+from regard.metrics.base import Metric, Score, buckets
+from regard.metrics.spread import Spread
+from regard.parts import METRICS
+from regard.run import Run
+
+LOSSES = ("validation_loss_best", "validation_loss_end", "training_loss_end", "training_loss_mean")
+"""In nats per token: of the best and the last epoch; of the last epoch and averaged over all."""
+MOST_NAMED = 4
+"""Settings that the label of a group names; where more differ, its first run does."""
+NOT_THE_EXPERIMENT = {"train.seed", "train.threads", "train.device"}
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Runs that differ in their seed only."""
+
+    label: str
+    runs: tuple[Run, ...]
+    evaluations: tuple[dict[str, Any], ...] = field(repr=False)
+
+    @cached_property
+    def quantities(self) -> dict[str, Spread]:
+        """Every score and loss that all seeds have."""
+        found = {name: [each["scores"].get(name, {}).get("value") for each in self.evaluations] for name in METRICS}
+        losses = [_losses(run) for run in self.runs]
+        found |= {name: [each.get(name) for each in losses] for name in LOSSES}
+        return {name: Spread(tuple(values)) for name, values in found.items() if None not in values}
+
+    def statistics(self, metric: Metric[Any]) -> list[Array]:
+        """Return the statistics of every sentence, for each seed, from the stored translations."""
+        return [_statistics(metric, run, each) for run, each in zip(self.runs, self.evaluations, strict=True)]
+
+    def by_length(self, metric: Metric[Any]) -> list[dict[str, Score]]:
+        """Return the score of each bucket of source length, for each seed."""
+        is_text = "bleu" in self.evaluations[0]["scores"]
+        sources = [row["source"] for row in self.evaluations[0]["sentences"]]
+        rows = buckets([len(split_words(text)) if is_text else len(text) for text in sources], EDGES)
+        return [metric.score_buckets(statistics, rows) for statistics in self.statistics(metric)]
+
+
+def distinct(runs: Iterable[Run]) -> tuple[list[Run], list[str]]:
+    """Leave out what is there twice, since it would feign certainty; tell that, and what the runs kept lack."""
+    kept: dict[str, Run] = {}
+    notes = []
+    for run in sorted(runs, key=lambda run: not run.can_resume):  # a run before its copy, which has no log
+        first = kept.setdefault(repr((_settings(run), run.config.train.seed)), run)
+        if first is not run:
+            notes.append(f"{run.path} is left out: same settings and seed as {first.path}.")
+        elif (status := run.description["status"]) != "finished":
+            notes.append(f"{run.path} is not finished ({status}): what it has reached so far is compared.")
+        if first is run and not run.epochs():
+            notes.append(f"{run.path} has no log of its training: losses of its group are left out.")
+    return list(kept.values()), notes
+
+
+def grouped(runs: Sequence[Run], evaluation: str, axes: Collection[str]) -> tuple[list[Group], list[str]]:
+    """Put runs that differ in the seed only together; say so where groups are not named by their settings.
+
+    The axes of a grid are part of the name even where a single value is left.
+    """
+    if not runs:
+        raise RegardError("compare: got no finished run, want at least one.")
+    members: dict[str, list[Run]] = {}
+    for run in runs:
+        members.setdefault(repr(_settings(run)), []).append(run)
+    settings = [_settings(run) for run, *_ in members.values()]
+    varied = _varied(settings, axes)
+    labels, notes = [_label(each, varied) or runs[0].config.model.attention for each in settings], []
+    if len(varied) > MOST_NAMED:
+        paths = [group[0].path.resolve() for group in members.values()]
+        labels = [path.name for path in paths]
+        labels = labels if len(set(labels)) == len(labels) else [str(path) for path in paths]
+        short = ", ".join(key.split(".")[-1] for key in varied)
+        notes = [f"groups are named by their first run: they differ in {len(varied)} settings ({short})."]
+    groups = [
+        Group(label, tuple(group), tuple(_stored(run, evaluation) for run in group))
+        for label, group in zip(labels, members.values(), strict=True)
+    ]
+    return groups, notes
+
+
+def _settings(run: Run) -> dict[str, Any]:
+    tree = run.config.model_dump(mode="json")
+    flat = {f"{section}.{key}": value for section, values in tree.items() for key, value in values.items()}
+    if flat["data.extra"]:  # another file of the same name is another experiment
+        flat["data.extra"] = f"{Path(flat['data.extra']).name} {run.description['training_sha256'][:8]}"
+    return {key: value for key, value in flat.items() if key not in NOT_THE_EXPERIMENT}
+
+
+def _varied(settings: list[dict[str, Any]], axes: Collection[str]) -> list[str]:
+    """Return the axes and what the groups differ in; heads need not be said where the attention implies them."""
+    keys = dict.fromkeys(key for each in settings for key in each)
+    with_heads = {(each["model.attention"], each["model.heads"]) for each in settings}
+    is_implied = len(with_heads) == len({attention for attention, _ in with_heads})
+    implied = {"model.heads"} if is_implied else set()
+    return [key for key in keys if key in axes or (key not in implied and _varies(settings, key))]
+
+
+def _varies(settings: list[dict[str, Any]], key: str) -> bool:
+    return len({repr(each.get(key)) for each in settings}) > 1
+
+
+def _label(values: Mapping[str, Any], varied: Sequence[str]) -> str:
+    if len(varied) == 1 and isinstance(name := values.get(varied[0]), str):
+        return name
+    short = [key.split(".")[-1] for key in varied]
+    names = short if len(set(short)) == len(short) else varied
+    return " ".join(f"{name}={values.get(key)}" for name, key in zip(names, varied, strict=True))
+
+
+def _stored(run: Run, evaluation: str) -> dict[str, Any]:
+    found = run.evaluations()
+    if evaluation not in found:
+        raise RegardError(f"{run.path}: has no evaluation '{evaluation}'; `regard evaluate` makes one.")
+    return found[evaluation]
+
+
+def _losses(run: Run) -> dict[str, float]:
+    """Return nothing of a run without a log, such as one made to give away."""
+    if not (epochs := run.epochs()):
+        return {}
+    train, valid = ([e[f"{kind}_nats_per_token"] for e in epochs] for kind in ("train", "validation"))
+    return dict(zip(LOSSES, (min(valid), valid[-1], train[-1], fmean(train)), strict=True))
+
+
+def _statistics(metric: Metric[Any], run: Run, evaluation: Mapping[str, Any]) -> Array:
+    cut, rows = run.tokenizers.target.tokens, evaluation["sentences"]
+
+    def column(name: str) -> list[Any]:
+        texts = [row[name.removesuffix("_tokens")] for row in rows]
+        return [cut(text) for text in texts] if name.endswith("_tokens") else texts
+
+    return metric.statistics(*map(column, metric.takes))
