@@ -136,7 +136,8 @@ def _opened(path: str | Path) -> "Run":
     from regard.training.grid import Grid
 
     if grid := Grid.load(Path(path)):
-        such = "".join(f", such as {run}" for run in grid.paths(Path(path))[:1])
+        there = [run for run in grid.paths(Path(path)) if run.is_dir()]
+        such = "".join(f", such as {run}" for run in there[:1])
         raise RegardError(f"{path}: a comparison, want one of its runs{such}.")
     return Run.open(path)
 

@@ -100,7 +100,7 @@ def test_entropy_has_a_readable_axis_and_names_who_is_left_out(run: Run, tmp_pat
     close, empty = Run(tmp_path / "close"), Run(tmp_path / "seed-2")
     close.path.mkdir()
     for number, entropy in enumerate((2.35801, 2.35802), start=1):
-        close.log({"epoch": number, "entropy_nats": entropy}, "attention")
+        close.log({"epoch": number, "entropy_nats": entropy, "sentences": []}, "attention")
     figure = draw_entropy({"dot": [close], "additive": [run, empty]})
     low, high = figure.axes[0].get_ylim()
     assert high - low == pytest.approx(0.5)
