@@ -4,6 +4,7 @@ DejaVu Sans comes with matplotlib and covers Latin, Greek, Cyrillic, Arabic and 
 machine. Where none has a character, its code point is shown instead and ``Typeface.note`` says what to install.
 """
 
+import logging
 import unicodedata
 from collections.abc import Iterable
 from contextlib import suppress
@@ -18,6 +19,8 @@ from matplotlib.font_manager import FontPath, FontProperties
 BASE = "DejaVu Sans"
 LONGEST = 32  # letters of a word
 _UNFIT = ("Last Resort", "STIX", "cm", "DejaVu Math")  # boxes, or symbols for formulas
+# A font that comes in one weight is drawn in that weight; matplotlib would say so once for every word.
+logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)
 _REGIONS = (("HIRAGANA", "JP"), ("KATAKANA", "JP"), ("HANGUL", "KR"), ("CJK", "SC"))
 
 
