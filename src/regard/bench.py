@@ -79,8 +79,8 @@ def machine_limit(dtype: torch.dtype = torch.float32, *, repetitions: int = 8) -
     return max(rate(size) for size in SIZES)
 
 
-def training(config: Config, *, seconds: float) -> Speed:
-    """Train a fresh model for some seconds; the limit is measured before and after, in the same run."""
+def training(config: Config, *, seconds: float) -> tuple[Speed, Speed]:
+    """Train a fresh model for some seconds; return the limit, measured before and after, and the speed."""
     keep_freed_memory()
     data = RandomPairs.draw(SENTENCES, _words(config), np.random.default_rng(1))
     trainer = Trainer(_fresh_model(config), data, config.train)
@@ -99,7 +99,11 @@ def training(config: Config, *, seconds: float) -> Speed:
         done += 1
     limit = max(before, machine_limit(trainer.precision))
     needed = _operations_per_token(trainer, [data.pairs.batch(rows) for rows in batches[:8]]) * tokens / limit
-    return Speed("training", tokens / passed, "target tokens/s", needed / passed)
+    name = str(trainer.precision).removeprefix("torch.")
+    return (
+        Speed(f"limit of matrix products, {name}", limit / 1e9, "GFLOP/s"),
+        Speed("training", tokens / passed, "target tokens/s", needed / passed),
+    )
 
 
 def _operations_per_token(trainer: Trainer, batches: list[Batch]) -> float:

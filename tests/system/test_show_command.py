@@ -113,7 +113,7 @@ def test_a_model_that_says_nothing_is_an_empty_panel_beside_others(runs: Path, s
     assert show(silent, "abc").stderr.endswith("produced no words for this sentence; there is nothing to show.\n")
     page = tmp_path / "both.html"
     assert show(runs / "reverse", "abc", "--against", silent, "-o", page).exit_code == 0
-    assert '<b>silent (no words)</b>' in page.read_text(encoding="utf-8")
+    assert "<b>silent (no words)</b>" in page.read_text(encoding="utf-8")
     assert "silent (no words)" in show(runs / "reverse", "abc", "--against", silent).stdout
 
 

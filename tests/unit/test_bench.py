@@ -30,9 +30,10 @@ def test_the_limit_is_a_rate_of_operations(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_training_is_measured_against_the_limit(config: Config, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench, "machine_limit", lambda dtype: 1e12)
-    at_1e12 = bench.training(config, seconds=0.3)
+    _, at_1e12 = bench.training(config, seconds=0.3)
     monkeypatch.setattr(bench, "machine_limit", lambda dtype: 1e9)
-    at_1e9 = bench.training(config, seconds=0.3)
+    limit, at_1e9 = bench.training(config, seconds=0.3)
+    assert limit.value == 1
     assert at_1e12.value > 0
     assert at_1e9.share_of_limit / at_1e9.value == pytest.approx(1000 * at_1e12.share_of_limit / at_1e12.value)
 
@@ -40,7 +41,7 @@ def test_training_is_measured_against_the_limit(config: Config, monkeypatch: pyt
 def test_operations_are_those_of_the_matrix_products(config: Config, monkeypatch: pytest.MonkeyPatch) -> None:
     output_only = 3 * 2 * (10 + 12) * 50  # forward and twice backward, [context 12, state 10] to 50 words
     monkeypatch.setattr(bench, "machine_limit", lambda dtype: 1.0)
-    speed = bench.training(config, seconds=0.1)
+    _, speed = bench.training(config, seconds=0.1)
     operations_per_token = speed.share_of_limit / speed.value
     states = 3 * 2 * (3 * 10 * (8 + 10) + 2 * 3 * 6 * (8 + 6))  # decoder and both ways of the encoder
     assert output_only + 0.8 * states < operations_per_token < 1.4 * (output_only + states)

@@ -45,13 +45,9 @@ def bench(
 
 def _speeds(config: "Config", parts: tuple[str, ...], *, seconds: float, sentences: int) -> "Iterator[Speed]":
     from regard import bench as measure
-    from regard.device import choose_device, choose_precision
 
-    precision = choose_precision(config.train.precision, choose_device("cpu"))
-    name = str(precision).removeprefix("torch.")
-    yield measure.Speed(f"limit of matrix products, {name}", measure.machine_limit(precision) / 1e9, "GFLOP/s")
     if "training" in parts:
-        yield measure.training(config, seconds=seconds)
+        yield from measure.training(config, seconds=seconds)
     if "decoding" in parts:
         for width in (1, 5, 50):
             yield measure.decoding(config, width=width, sentences=sentences, batch=64)
