@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from regard.search.strategy import Strategy
     from regard.training.session import Session
     from regard.training.trainer import Trainer
-    from regard.translate import Translation, Translator, load
+    from regard.translate import Translator, load
+    from regard.translation import Translation
 
 _PLACES = {
     "Attended": "regard.attention.base",
@@ -39,7 +40,7 @@ _PLACES = {
     "Source": "regard.attention.base",
     "Strategy": "regard.search.strategy",
     "Trainer": "regard.training.trainer",
-    "Translation": "regard.translate",
+    "Translation": "regard.translation",
     "Translator": "regard.translate",
     "beam": "regard.search",
     "build_attention": "regard.models.build",

@@ -20,7 +20,8 @@ from regard.metrics.signature import Signature
 from regard.parts import METRICS
 from regard.run import Run
 from regard.search.strategy import Strategy
-from regard.translate import Tick, Translation, Translator
+from regard.translate import Tick, Translator
+from regard.translation import Translation
 
 EDGES = (5, 10, 15, 20, 30)
 """Greatest source lengths of the buckets, in the unit of the corpus: words or characters."""

@@ -1,12 +1,11 @@
-"""Text in; text, scores, attention and alternatives out."""
+"""Text in, translations out."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import torch
@@ -14,22 +13,20 @@ import torch
 from regard.data.batches import Batch, EncodedPairs, Flat, plan
 from regard.data.tokenizers import CharacterTokenizer, Tokenizer, TokenizerPair
 from regard.data.vocabulary import EOS, UNK
-from regard.data.words import split_words, words_of_tokens
+from regard.data.words import words_of_tokens
 from regard.device import keep_freed_memory, side_by_side, workers
 from regard.errors import RegardError
-from regard.metrics.alignment import Alignment, join_pieces, strongest_links
 from regard.models.packing import pack_for_search
 from regard.models.scoring import token_log_probs
 from regard.models.seq2seq import Seq2Seq
-from regard.parts import DISPLAYS
 from regard.run import DEFAULT, Run
 from regard.search import Ensemble, Expansion, Hypothesis, Length, Recorder, Rules, Sources, unknown_positions
 from regard.search.ensemble import mean_log_probs, mean_weights
 from regard.search.rows import Prefix
 from regard.search.strategy import Strategy
+from regard.translation import Array, Choice, Translation, nothing_from
 from regard.types import Float, Tensor
 
-Array = np.ndarray[Any, Any]
 Found = list[list[Hypothesis]]
 """The hypotheses of each sentence, best first."""
 Unknown = Literal["show", "replace"]
@@ -41,111 +38,6 @@ Refused = Callable[[int, str], None]
 GREEDY, BEAM = Strategy(), Strategy(width=5)
 WINDOW = 32
 """Batches read ahead, so that sentences of like length can be put together."""
-
-
-@dataclass(frozen=True, slots=True)
-class Words:
-    """Attention between whole words, or between the characters of a model that has no words."""
-
-    source: tuple[str, ...]
-    target: tuple[str, ...]
-    attention: Float[Array, "N T S"]
-
-    @property
-    def alignment(self) -> Alignment:
-        """The source word that each target word attends to most, heads averaged."""
-        return Alignment(strongest_links(self.attention.mean(axis=0)))
-
-
-@dataclass(frozen=True)
-class Translation:
-    """A translation and where the model looked for each of its tokens."""
-
-    source: str
-    source_tokens: tuple[str, ...]
-    text: str
-    tokens: tuple[str, ...]
-    attention: Float[Array, "N T S"]
-    """One row per token and head over the source tokens."""
-    log_prob: float = 0.0
-    """Natural logarithm of the probability of all tokens and the end of the sentence."""
-    score: float = 0.0
-    """What hypotheses were compared by: the log-probability after length normalisation."""
-    token_log_probs: tuple[float, ...] = ()
-    """One for each token, and one for the end of the sentence if it was reached."""
-    is_finished: bool = True
-    """Whether the sentence ended by itself, not at the greatest length."""
-    alternatives: tuple["Translation", ...] = ()
-    """The other hypotheses of an n-best list, best first."""
-    unknown: tuple[int, ...] = ()
-    """Which tokens the model does not know: it was asked about, or produced, the unknown word instead."""
-    is_of_characters: bool = False
-    """Whether the tokens are characters."""
-
-    @property
-    def perplexity(self) -> float:
-        """Exponential of the mean negative log-probability of a token, the end of the sentence included."""
-        return math.exp(-self.log_prob / max(1, len(self.token_log_probs)))
-
-    @cached_property
-    def words(self) -> Words:
-        """The same with word pieces joined: weights summed over source pieces, averaged over target pieces."""
-        source, target = split_words(self.source), split_words(self.text)
-        owners = words_of_tokens(self.tokens, target), words_of_tokens(self.source_tokens, source)
-        shape = len(target), len(source)
-        joined = [join_pieces(head, *owners, shape=shape) for head in self.attention]
-        return Words(tuple(source), tuple(target), np.stack(joined))
-
-    @property
-    def aligned(self) -> Words:
-        """What alignments count: words and punctuation marks, or characters where the model has nothing else."""
-        if self.is_of_characters:
-            return Words(self.source_tokens, self.tokens, self.attention)
-        return self.words
-
-    def to_json(self) -> dict[str, Any]:
-        """Return plain values."""
-        return {
-            "source": self.source,
-            "source_tokens": list(self.source_tokens),
-            "source_words": list(self.aligned.source),
-            "translations": [one._as_alternative() for one in (self, *self.alternatives)],
-        }
-
-    def _repr_html_(self) -> str:
-        return str(DISPLAYS["Translation"](self))
-
-    def _as_alternative(self) -> dict[str, Any]:
-        return {
-            "text": self.text,
-            "tokens": list(self.tokens),
-            "score": self.score,
-            "log_prob": self.log_prob,
-            "token_log_probs": list(self.token_log_probs),
-            "finished": self.is_finished,
-            "unknown": list(self.unknown),
-            "words": list(self.aligned.target),
-            "alignment": str(self.aligned.alignment),
-            "attention": self.attention.astype(np.float64).round(6).tolist(),
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """A token that may come next, and what greedy search makes of it."""
-
-    token: str
-    probability: float
-    translation: Translation | None
-    """The beginning, the token, and how it goes on; none where the token is the end of the sentence."""
-    word: int
-    """Which word of the translation the token is in."""
-
-    def to_json(self) -> dict[str, Any]:
-        """Return plain values."""
-        text, words = (self.translation.text, self.translation.aligned.target) if self.translation else (None, ())
-        found = {"token": self.token, "probability": self.probability, "text": text, "words": list(words)}
-        return found | {"word": self.word}
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +84,7 @@ class Translator:
         tokens for every head, with rows of NaN where it is computed.
         """
         if not text.strip():
-            return _empty(text)
+            return nothing_from(text)
         manner, ids = self._manner(strategy, unknown, prefix), self._encode([text])
         weights = None if imposed is None else self._checked(imposed, len(ids[0]))
         (found,) = self._search(ids, manner, numbers=[0], imposed=weights)
@@ -303,7 +195,7 @@ class Translator:
                     raise
                 longest = rows.pop(0)
                 refused(first + longest, str(error))
-                done[longest] = replace(_empty(texts[longest]), is_finished=False)
+                done[longest] = replace(nothing_from(texts[longest]), is_finished=False)
                 continue
             alone += room < count  # such sentences must not be in the memory together
             size = max(1, min(even, room // count))
@@ -318,7 +210,7 @@ class Translator:
             for i, hypotheses in zip(chosen, found, strict=True):
                 done[i] = self._translation(texts[i], hypotheses, manner)
         for i, text in enumerate(texts):
-            yield done.pop(i) if i in done else _empty(text)
+            yield done.pop(i) if i in done else nothing_from(text)
 
     def _room(self, strategy: Strategy, source: int) -> int:
         """Return how many sentences of so many tokens can be searched at once in bounded memory."""
@@ -391,10 +283,6 @@ def _given(batch: Batch, row: int, log_probs: Float[Tensor, " T"], weights: Floa
         token_log_probs=tuple(log_probs[:length].tolist()),
         attention=weights[:, :length, :width].float(),
     )
-
-
-def _empty(text: str) -> Translation:
-    return Translation(source=text, source_tokens=(), text="", tokens=(), attention=np.zeros((1, 0, 0), np.float32))
 
 
 def load(*paths: str | Path) -> Translator:

@@ -17,7 +17,7 @@ from regard.errors import RegardError
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-    from regard.translate import Translation
+    from regard.translation import Translation
 
 WINDOW = 2048
 """Pairs read at a time."""

@@ -17,7 +17,8 @@ from regard.cli.terminal import bar, say
 from regard.errors import RegardError
 
 if TYPE_CHECKING:
-    from regard.translate import Translation, Unknown
+    from regard.translate import Unknown
+    from regard.translation import Translation
 
 AHEAD = 4096
 """Lines read ahead of the translation: what bounds the memory."""

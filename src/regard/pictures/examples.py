@@ -11,7 +11,7 @@ from regard.disk import telling
 from regard.evaluate import Evaluation
 from regard.pictures.diagram import Diagram, draw_attention
 from regard.pictures.files import render
-from regard.translate import Translation
+from regard.translation import Translation
 
 EXAMPLES = 8
 

@@ -12,7 +12,7 @@ from regard.pictures.comparison import draw_learning
 from regard.pictures.examples import diagram_of
 from regard.pictures.html import attention_assets, attention_fragment, figure_to_html, table
 from regard.run import Run
-from regard.translate import Translation
+from regard.translation import Translation
 
 SCORES = ("score", "value", "unit", "95 % interval", "signature")
 

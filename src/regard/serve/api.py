@@ -17,7 +17,8 @@ from regard.pictures.tree import best_of, columns_of, nodes_of
 from regard.run import DEFAULT, Run
 from regard.search import Length, Sampling
 from regard.search.strategy import Strategy, strategy_of
-from regard.translate import Translation, Translator, Unknown
+from regard.translate import Translator, Unknown
+from regard.translation import Translation
 
 MOST_CHARACTERS, MOST_TEXTS, WIDEST, WIDEST_TREE = 1_000, 100, 50, 20
 SEARCH = ("n_best", "length_penalty", "gnmt", "coverage", "max_length", "min_length", "no_repeat", "unknown")

@@ -11,7 +11,8 @@ from regard.data.corpus import Corpus
 from regard.data.tokenizers import TokenizerPair
 from regard.metrics.alignment import AttentionEntropy
 from regard.models.seq2seq import Seq2Seq
-from regard.translate import Translation, Translator, Words
+from regard.translate import Translator
+from regard.translation import Translation, Words
 from regard.types import Tensor
 
 SENTENCES = 64

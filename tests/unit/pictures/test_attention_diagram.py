@@ -15,7 +15,7 @@ from regard.errors import RegardError
 from regard.pictures.colours import ATTENTION, luminance
 from regard.pictures.diagram import Diagram, draw_attention, draw_side_by_side, save
 from regard.pictures.examples import Pair
-from regard.translate import Translation
+from regard.translation import Translation
 
 GERMAN = ("ein", "schwarzer", "Hund", "springt", "über", "einen", "Baumstamm", "im", "grünen", "Wald", ".")
 ENGLISH = ("a", "black", "dog", "jumps", "over", "a", "log", "in", "the", "forest", "today", "again", ".")
