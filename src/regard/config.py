@@ -152,6 +152,8 @@ class TrainConfig(Frozen):
 
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 1
     """Seed of the weights, the batches and the dropout."""
+    start: Literal["random", "cooccurrence"] = "random"
+    """How embeddings begin: at random, or alike for words that occur in the same pairs of sentences."""
     epochs: NonNegativeInt = 10
     """Passes over the training data; 0, the default with `minutes`, for as many as the time allows."""
     minutes: NonNegativeFloat = 0.0

@@ -17,6 +17,7 @@ from regard.errors import RegardError
 from regard.models.build import build_model
 from regard.run import Run
 from regard.training.events import Ended, EpochEnded, Event
+from regard.training.start import begin_with_cooccurrence
 from regard.training.trainer import Checkpoint, Trainer
 from regard.training.watch import Watch
 
@@ -33,7 +34,7 @@ class EncodedCorpus:
     def epoch(self, number: int) -> EncodedPairs:
         """Return the training pairs as this epoch sees them."""
         if not self.dropout:
-            return self._plain
+            return self.plain
         train = self.corpus["train"]
         sides = ((self.tokenizers.source, train.sources, 0), (self.tokenizers.target, train.targets, 1))
         source, target = (self._sample(tokenizer, texts, number, side) for tokenizer, texts, side in sides)
@@ -44,7 +45,8 @@ class EncodedCorpus:
         return tokenizer.sample_all(texts, dropout=self.dropout, seed=seed % 2**31)
 
     @cached_property
-    def _plain(self) -> EncodedPairs:
+    def plain(self) -> EncodedPairs:
+        """Return the training pairs without subword dropout."""
         return encode_split(self.corpus["train"], self.tokenizers)
 
     @cached_property
@@ -69,6 +71,8 @@ class Session:
         pair = run.tokenizers
         model = build_model(config.model, source_words=pair.source.size, target_words=pair.target.size)
         data = EncodedCorpus(corpus, pair, config.tokenizer.dropout, config.train.seed)
+        if config.train.start == "cooccurrence":
+            begin_with_cooccurrence(model, data.plain, shared=pair.shared)
         self.trainer = Trainer(model, data, config.train, should_stop=should_stop)
         self.watch = Watch(corpus, pair)
 

@@ -11,6 +11,16 @@ from regard.training.session import Session
 from tiny_runs import REVERSE
 
 
+def test_embeddings_begin_as_the_experiment_says(tmp_path: Path) -> None:
+    starts = {
+        start: Session.begin(load_config("reverse", [*REVERSE, f"train.start={start}"]), tmp_path / start)
+        for start in ("random", "cooccurrence")
+    }
+    random, together = (starts[start].trainer.weights() for start in ("random", "cooccurrence"))
+    changed = {name for name in random if not random[name].equal(together[name])}
+    assert changed == {"encoder.embedding.weight", "decoder.embedding.weight"}
+
+
 @pytest.mark.parametrize(("asked", "is_told"), [(12, False), (5000, True)])
 def test_fewer_subwords_than_asked_for_are_told(asked: int, is_told: bool, tmp_path: Path) -> None:
     words = [*REVERSE, "tokenizer.kind=subword", f"tokenizer.vocabulary={asked}"]
