@@ -127,6 +127,14 @@ class ModelConfig(Frozen):
     """Size of a tanh layer before the output layer; 0 for none."""
     tie: Literal["none", "output", "all"] = "none"
     """Share embeddings: target with output, or source as well."""
+    lexicon: NonNegativeFloat = 0.0
+    """Strength at first of a short way from attended source words to the output layer; 0 for none."""
+
+    @model_validator(mode="after")
+    def _lexicon_needs_embeddings(self) -> "ModelConfig":
+        if self.lexicon and self.tie == "none":
+            raise ValueError(f"lexicon: got {self.lexicon:g} with tie 'none', want 0 unless tie is output or all.")
+        return self
 
     @property
     def memory(self) -> int:

@@ -23,6 +23,8 @@ class Source:
     """What is read; the memory itself in most mechanisms."""
     sentence: Float[Tensor, "R H"]
     is_token: Bool[Tensor, "R S"]
+    words: Float[Tensor, "B S E"] | None = None
+    """The embeddings of the source, where the output layer is to see them too."""
     copies: int = 1
     """How many rows R, next to each other, share a row B of keys and values: the hypotheses of a sentence in a beam."""
 
@@ -34,13 +36,15 @@ class Source:
         keys = self.keys.index_select(0, shared)
         values = keys if self.values is self.keys else self.values.index_select(0, shared)
         sentence, is_token = (tensor.index_select(0, rows) for tensor in (self.sentence, self.is_token))
-        return Source(keys, values, sentence, is_token, copies=int(counts[0]) if is_even else 1)
+        words = None if self.words is None else self.words.index_select(0, shared)
+        return Source(keys, values, sentence, is_token, words, copies=int(counts[0]) if is_even else 1)
 
     def without_copies(self) -> "Source":
         """Return the same with a single row for those that share keys and values."""
         if self.copies == 1:
             return self
-        return Source(self.keys, self.values, self.sentence[:: self.copies], self.is_token[:: self.copies])
+        sentence, is_token = self.sentence[:: self.copies], self.is_token[:: self.copies]
+        return Source(self.keys, self.values, sentence, is_token, self.words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,20 +91,20 @@ class Attention(nn.Module, ABC):
         rows, steps, size = queries.shape
         weights = self.weights(queries.reshape(-1, source.copies * steps, size), source.without_copies())
         if imposed is not None:
-            given = _side_by_side(imposed, source.copies)
+            given = steps_together(imposed, source.copies)
             weights = torch.where(given.isnan(), weights, given.to(weights.dtype))
         context = self.read(weights, source.values).reshape(rows, steps, self.context)
         return Attended(context, _one_by_one(weights, source.copies))
 
 
-def _side_by_side(weights: Float[Tensor, "R N T S"], copies: int) -> Float[Tensor, "B N WT S"]:
+def steps_together(weights: Float[Tensor, "R N T S"], copies: int) -> Float[Tensor, "B N WT S"]:
     """Put the steps of rows that share keys into one row."""
     _, heads, steps, size = weights.shape
     return weights.view(-1, copies, heads, steps, size).transpose(1, 2).reshape(-1, heads, copies * steps, size)
 
 
 def _one_by_one(weights: Float[Tensor, "B N WT S"], copies: int) -> Float[Tensor, "R N T S"]:
-    """Undo `_side_by_side`."""
+    """Undo `steps_together`."""
     _, heads, together, size = weights.shape
     steps = together // copies
     return weights.view(-1, heads, copies, steps, size).transpose(1, 2).reshape(-1, heads, steps, size)

@@ -12,6 +12,7 @@ from regard.errors import RegardError
 from regard.models.decoders.base import Decoder
 from regard.models.dropout import Dropout, Unit
 from regard.models.encoder import Encoder
+from regard.models.lexicon import Lexicon
 from regard.models.seq2seq import Seq2Seq
 from regard.parts import ATTENTIONS, DECODERS, NORMALISERS
 from regard.types import Float, Int, Tensor
@@ -53,7 +54,9 @@ def build_model(config: ModelConfig, *, source_words: int, target_words: int) ->
                 f"{config.embedding}; set model.readout={config.embedding}, or model.tie=none."
             )
         output.weight = target.weight
-    return Seq2Seq(encoder, decoder, readout=_readout(config, decoder.features), output=output)
+    lexicon = Lexicon(source, strength=config.lexicon) if config.lexicon else None
+    readout = _readout(config, decoder.features)
+    return Seq2Seq(encoder, decoder, readout=readout, output=output, lexicon=lexicon)
 
 
 def build_attention(config: ModelConfig) -> Attention:

@@ -9,6 +9,7 @@ from regard.attention.base import Source
 from regard.models.cells import State
 from regard.models.decoders.base import Decoded, Decoder
 from regard.models.encoder import Encoder
+from regard.models.lexicon import Lexicon
 from regard.types import Bool, Float, Int, Tensor
 
 
@@ -26,18 +27,28 @@ class Step:
 class Seq2Seq(nn.Module):
     """A recurrent encoder-decoder: what training sees as a whole and search sees step by step."""
 
-    def __init__(self, encoder: Encoder, decoder: Decoder, *, readout: nn.Module, output: nn.Linear) -> None:
+    def __init__(
+        self,
+        encoder: Encoder,
+        decoder: Decoder,
+        *,
+        readout: nn.Module,
+        output: nn.Linear,
+        lexicon: Lexicon | None = None,
+    ) -> None:
         super().__init__()
         self.encoder = encoder
         self.decoder = decoder
         self.readout = readout
         self.output = output
+        self.lexicon = lexicon
 
     def encode(self, tokens: Int[Tensor, "B S"], is_token: Bool[Tensor, "B S"]) -> Source:
         """Read the source sentences."""
         memory, sentence = self.encoder(tokens, is_token)
         attention = self.decoder.attention
-        return Source(attention.keys(memory), attention.values(memory), sentence, is_token)
+        words = self.lexicon.look_up(tokens) if self.lexicon else None
+        return Source(attention.keys(memory), attention.values(memory), sentence, is_token, words)
 
     def decode(
         self,
@@ -48,7 +59,10 @@ class Seq2Seq(nn.Module):
     ) -> Decoded:
         """Read target tokens and return what the output layer is to see."""
         decoded = self.decoder(tokens, state, source, imposed)
-        return Decoded(self.readout(decoded.features), decoded.weights, decoded.state)
+        features = self.readout(decoded.features)
+        if self.lexicon:
+            features = features + self.lexicon(decoded.weights, source)
+        return Decoded(features, decoded.weights, decoded.state)
 
     def start(self, source: Source) -> State:
         """Return the state before the first token."""
