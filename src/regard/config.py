@@ -128,7 +128,7 @@ class ModelConfig(Frozen):
     tie: Literal["none", "output", "all"] = "none"
     """Share embeddings: target with output, or source as well."""
     lexicon: NonNegativeFloat = 0.0
-    """Strength at first of a short way from attended source words to the output layer; 0 for none."""
+    """Strength of a short way from attended source words to the output layer; 0 for none."""
 
     @model_validator(mode="after")
     def _lexicon_needs_embeddings(self) -> "ModelConfig":

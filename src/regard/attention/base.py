@@ -24,7 +24,7 @@ class Source:
     sentence: Float[Tensor, "R H"]
     is_token: Bool[Tensor, "R S"]
     words: Float[Tensor, "B S E"] | None = None
-    """The embeddings of the source, where the output layer is to see them too."""
+    """What each source word means, where the output layer is to see it too."""
     copies: int = 1
     """How many rows R, next to each other, share a row B of keys and values: the hypotheses of a sentence in a beam."""
 

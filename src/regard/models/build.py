@@ -54,8 +54,8 @@ def build_model(config: ModelConfig, *, source_words: int, target_words: int) ->
                 f"{config.embedding}; set model.readout={config.embedding}, or model.tie=none."
             )
         output.weight = target.weight
-    lexicon = Lexicon(source, strength=config.lexicon) if config.lexicon else None
     readout = _readout(config, decoder.features)
+    lexicon = Lexicon(source, strength=config.lexicon) if config.lexicon else None
     return Seq2Seq(encoder, decoder, readout=readout, output=output, lexicon=lexicon)
 
 

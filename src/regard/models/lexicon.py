@@ -1,6 +1,5 @@
 """A short way from the source words that are looked at to their translations."""
 
-import torch
 from torch import nn
 
 from regard.attention.base import Source, steps_together
@@ -8,20 +7,26 @@ from regard.types import Float, Int, Tensor
 
 
 class Lexicon(nn.Module):
-    """Adds the embeddings of the attended source words to what the output layer sees (Nguyen and Chiang 2018).
+    """Adds what the attended source words mean to what the output layer sees (after Nguyen and Chiang 2018).
 
-    The output layer scores a word by the product with its embedding, so a target word that is like the source word
-    looked at is made probable, whatever the recurrent networks say. Heads are averaged; the strength is learnt.
+    The output layer scores a word by the product with its embedding. Meaning is at first the embedding itself, so that
+    target words like the source word that is looked at are made probable, whatever the recurrent networks say; the
+    difference is learnt. Heads are averaged.
     """
 
     def __init__(self, embedding: nn.Embedding, *, strength: float) -> None:
         super().__init__()
         self.embedding = embedding
-        self.strength = nn.Parameter(torch.tensor(strength))
+        self.strength = strength
+        self.meaning = nn.Linear(embedding.embedding_dim, embedding.embedding_dim, bias=False)
+        nn.init.eye_(self.meaning.weight)
 
     def look_up(self, tokens: Int[Tensor, "B S"]) -> Float[Tensor, "B S E"]:
-        """Return the embeddings as the output layer knows them: neither enlarged nor dropped."""
-        return nn.functional.embedding(tokens, self.embedding.weight)
+        """Return the meaning of each word."""
+        # Embeddings as the output layer has them, neither enlarged nor dropped.
+        embedded = nn.functional.embedding(tokens, self.embedding.weight)
+        meaning: Tensor = self.meaning(embedded)
+        return self.strength * meaning
 
     def forward(self, weights: Float[Tensor, "R N T S"], source: Source) -> Float[Tensor, "R T E"]:
         """Average the source words with the weights of attention."""
@@ -29,4 +34,4 @@ class Lexicon(nn.Module):
         rows, _, steps, _ = weights.shape
         looked = steps_together(weights.mean(dim=1, keepdim=True), source.copies).squeeze(1)
         words = looked.to(source.words.dtype) @ source.words
-        return self.strength * words.reshape(rows, steps, words.shape[2])
+        return words.reshape(rows, steps, words.shape[2])

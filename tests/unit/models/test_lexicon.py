@@ -56,11 +56,12 @@ def test_imposed_attention_moves_the_words_too() -> None:
         assert step.log_probs[0].argmax() == word  # one table for both sides: a word is most like itself
 
 
-def test_the_strength_is_learnt() -> None:
+def test_meaning_is_learnt() -> None:
     pairs, model = batch().batch(torch.arange(2).numpy()), model_of(3.0)
     read_batch(model, pairs).features.sum().backward()
     assert model.lexicon is not None
-    assert model.lexicon.strength.grad != 0
+    assert model.lexicon.meaning.weight.grad is not None
+    assert model.lexicon.meaning.weight.grad.any()
 
 
 def test_without_embeddings_in_the_output_layer_it_is_refused() -> None:
