@@ -2,7 +2,6 @@
 
 import json
 import os
-import platform
 import signal
 import statistics
 import subprocess
@@ -14,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 
+from regard.bench import machine
 from regard.data.batches import EncodedPairs, Ints, plan
 
 OUT = Path("benchmarks/out")
@@ -129,11 +128,6 @@ def record(name: str, line: Mapping[str, Any], *, threads: int = 0) -> None:
     """Add a JSON line with machine and commit."""
     OUT.mkdir(parents=True, exist_ok=True)
     commit = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=False).stdout.strip()
-    about = {
-        "torch": torch.__version__,
-        "threads": threads or torch.get_num_threads(),
-        "machine": platform.processor() or platform.machine(),
-        "commit": commit,
-    }
+    about = {**machine(), "commit": commit} | ({"threads": threads} if threads else {})
     with (OUT / f"{name}.jsonl").open("a", encoding="utf-8") as file:
         file.write(json.dumps({**line, **about}) + "\n")

@@ -15,17 +15,21 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from regard.config import Config
 from regard.data.batches import Batch, EncodedPairs, plan
-from regard.device import keep_freed_memory, side_by_side
+from regard.data.vocabulary import SPECIALS
+from regard.device import keep_freed_memory, processor, side_by_side
+from regard.errors import RegardError
 from regard.models.build import build_model
 from regard.models.packing import pack_for_search
 from regard.models.seq2seq import Seq2Seq
 from regard.search.rules import Length, Rules
 from regard.search.strategy import Strategy
 from regard.training.trainer import Trainer
+from regard.translate import load
 
 WORDS = 6000
 """Size of the vocabularies where the configuration does not say; about what Multi30k has."""
 SENTENCES = 4096
+SENTENCE = "Ein kleiner Junge in einem roten Hemd spielt mit seinem braunen Hund."
 SIZES = (512, 1024, 2048)
 """Sides of the square products among which the machine's limit is looked for."""
 Shape = tuple[int, ...]
@@ -68,6 +72,11 @@ class RandomPairs:
         return self.pairs
 
 
+def machine() -> dict[str, Any]:
+    """Return what a speed depends on besides the code."""
+    return {"machine": processor(), "torch": torch.__version__, "threads": torch.get_num_threads()}
+
+
 def machine_limit(dtype: torch.dtype = torch.float32, *, repetitions: int = 8) -> float:
     """Return the most floating-point operations a second that this machine's matrix products reach."""
 
@@ -82,6 +91,7 @@ def machine_limit(dtype: torch.dtype = torch.float32, *, repetitions: int = 8) -
 def training(config: Config, *, seconds: float) -> tuple[Speed, Speed]:
     """Train a fresh model for some seconds; return the limit, measured before and after, and the speed."""
     keep_freed_memory()
+    torch.set_num_threads(config.train.threads or torch.get_num_threads())
     data = RandomPairs.draw(SENTENCES, _words(config), np.random.default_rng(1))
     trainer = Trainer(_fresh_model(config), data, config.train)
     batches = plan(
@@ -109,7 +119,8 @@ def training(config: Config, *, seconds: float) -> tuple[Speed, Speed]:
 def _operations_per_token(trainer: Trainer, batches: list[Batch]) -> float:
     """Count the floating-point operations of all matrix products, forward and backward, for each target token."""
     in_place = {torch.ops.aten.addmm_: _addmm}  # torch counts addmm, but not its in-place form, which the loss uses
-    with FlopCounterMode(display=False, custom_mapping=in_place) as counter:
+    one_by_one = torch.backends.mkldnn.flags(enabled=False)  # oneDNN's LSTM would be one operation that is not counted
+    with one_by_one, FlopCounterMode(display=False, custom_mapping=in_place) as counter:
         for batch in batches:
             trainer.shares.part(batch, number=0, step=0, tokens=batch.target_tokens)
     return float(counter.get_total_flops()) / sum(batch.target_tokens for batch in batches)
@@ -137,11 +148,11 @@ def decoding(config: Config, *, width: int, sentences: int, batch: int) -> Speed
     return Speed(f"{_name(width)}, batches of {batch}", total / (time.perf_counter() - began), "target tokens/s")
 
 
-def latency(config: Config, *, width: int, words: int = 12, repetitions: int = 30) -> Speed:
-    """Translate one sentence into as many words as it has; the median of some repetitions."""
+def latency(config: Config, *, width: int, tokens: int = 12, repetitions: int = 30) -> Speed:
+    """Translate one sentence into as many tokens as it has; the median of some repetitions."""
     strategy = Strategy(width, rules=AS_LONG_AS_THE_SOURCE)
     model = _fresh_model(config, for_search=True)
-    source = torch.from_numpy(np.random.default_rng(3).integers(4, _words(config), (1, words)))
+    source = torch.from_numpy(np.random.default_rng(3).integers(4, _words(config), (1, tokens)))
     is_token = torch.ones_like(source, dtype=torch.bool)
 
     def translate() -> None:
@@ -150,21 +161,36 @@ def latency(config: Config, *, width: int, words: int = 12, repetitions: int = 3
 
     translate()
     return Speed(
-        f"{_name(width)}, one sentence of {words} words",
+        f"{_name(width)}, one sentence of {tokens} tokens",
         1000 * statistics.median(_seconds(translate) for _ in range(repetitions)),
         "ms",
     )
 
 
+def sentence(*, width: int, repetitions: int = 30) -> Speed:
+    """Translate a real sentence with the model in the box, from text to text; the median of some repetitions."""
+    translator, strategy = load(), Strategy(width)
+    translator.translate(SENTENCE, strategy)
+    times = [_seconds(lambda: translator.translate(SENTENCE, strategy)) for _ in range(repetitions)]
+    what = f"{_name(width)}, a sentence of {len(SENTENCE.split())} words"
+    return Speed(f"{what}, model in the box", 1000 * statistics.median(times), "ms")
+
+
 def start_up() -> Speed:
-    """Import what translating needs, in a fresh process."""
-    command = [sys.executable, "-c", "import regard.translate"]
-    seconds = min(_seconds(lambda: subprocess.run(command, check=True)) for _ in range(3))
-    return Speed("start-up", seconds, "s")
+    """Translate a sentence with the model in the box in a fresh process."""
+    command = [sys.executable, "-c", "from regard.cli import main; main()", "translate"]
+    text = SENTENCE.encode()
+    seconds = min(
+        _seconds(lambda: subprocess.run(command, check=True, input=text, stdout=subprocess.DEVNULL)) for _ in range(3)
+    )
+    return Speed("regard translate, one sentence", seconds, "s")
 
 
 def _words(config: Config) -> int:
-    return config.tokenizer.vocabulary if config.tokenizer.kind == "subword" else WORDS
+    words = config.tokenizer.vocabulary if config.tokenizer.kind == "subword" else WORDS
+    if words <= len(SPECIALS):
+        raise RegardError(f"tokenizer.vocabulary: got {words}, want more than the {len(SPECIALS)} special pieces.")
+    return words
 
 
 def _fresh_model(config: Config, *, for_search: bool = False) -> Seq2Seq:

@@ -1,8 +1,10 @@
 """What this machine can do."""
 
 import ctypes
+import platform
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import TypeVar
 
 import torch
@@ -44,6 +46,16 @@ def has_bfloat16(device: torch.device) -> bool:
     return False
 
 
+def processor() -> str:
+    """Return the name of the processor, as far as the system tells."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        lines = []
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, platform.processor() or platform.machine())
+
+
 def keep_freed_memory() -> None:
     """Ask the C library to keep freed memory for the next step instead of returning it to the system.
 
@@ -61,8 +73,9 @@ def keep_freed_memory() -> None:
 
 
 def workers(threads: int) -> int:
-    """Return how many threads compute side by side; each may have several processor threads for its products."""
-    return max(number for number in range(1, MOST_WORKERS + 1) if threads % number == 0)
+    """Return how many threads compute side by side, each with as many processor threads; few of these stay idle."""
+    counts = range(min(threads, 2), min(threads, MOST_WORKERS) + 1)
+    return max(counts, key=lambda count: (threads // count * count, count))
 
 
 def thread_pool(threads: int) -> ThreadPoolExecutor:

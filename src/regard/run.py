@@ -293,6 +293,7 @@ def _description(config: Config, tokenizers: TokenizerPair) -> dict[str, Any]:
         "python": platform.python_version(),
         "torch": torch.__version__,
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
+        "threads": config.train.threads or torch.get_num_threads(),
         "seed": config.train.seed,
         "corpus": config.data.corpus,
         "source_vocabulary": tokenizers.source.size,

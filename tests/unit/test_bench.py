@@ -51,7 +51,13 @@ def test_decoding_and_latency(config: Config) -> None:
     slow = bench.decoding(config, width=50, sentences=8, batch=4)
     assert slow.what == "beam 50, batches of 4"
     assert 0 < slow.value < bench.decoding(config, width=1, sentences=64, batch=64).value
-    assert bench.latency(config, width=1, words=3, repetitions=2).unit == "ms"
+    assert bench.latency(config, width=1, tokens=3, repetitions=2).unit == "ms"
+
+
+def test_a_real_sentence_is_translated_with_the_model_in_the_box() -> None:
+    speed = bench.sentence(width=2, repetitions=2)
+    assert speed.what == "beam 2, a sentence of 12 words, model in the box"
+    assert 0 < speed.value < 60_000
 
 
 def test_the_command_prints_one_object_a_line() -> None:
@@ -63,6 +69,41 @@ def test_the_command_prints_one_object_a_line() -> None:
     assert limit["what"] == f"limit of matrix products, {precision}"
     assert training["experiment"] == "homework"
     assert training["share_of_limit"] > 0
+    assert training["threads"] == torch.get_num_threads()
+    assert training["torch"] == torch.__version__
+    assert training["machine"]
+
+
+@pytest.mark.parametrize("cell", ["gru", "lstm", "rnn"])
+def test_all_recurrent_networks_are_counted(cell: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench, "machine_limit", lambda dtype: 1.0)
+    gates = {"gru": 3, "lstm": 4, "rnn": 1}[cell]
+    _, speed = bench.training(load_config("homework", [*SMALL, f"model.cell={cell}"]), seconds=0.1)
+    output = 3 * 2 * (10 + 12) * 50
+    states = 3 * 2 * gates * (10 * (8 + 10) + 2 * 6 * (8 + 6))
+    assert output + 0.8 * states < speed.share_of_limit / speed.value < 1.4 * (output + states)
+
+
+def test_the_threads_of_the_experiment_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[int] = []
+    monkeypatch.setattr(bench, "machine_limit", lambda dtype: seen.append(torch.get_num_threads()) or 1.0)
+    before = torch.get_num_threads()
+    bench.training(load_config("homework", [*SMALL, "train.threads=1"]), seconds=0.1)
+    torch.set_num_threads(before)
+    assert seen == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--seconds", "nan"], "--seconds: got nan, want a number of seconds, at least 1."),
+        (["multi30k", "tokenizer.vocabulary=4"], "tokenizer.vocabulary: got 4, want more than the 4 special pieces."),
+    ],
+)
+def test_what_cannot_be_measured_is_told(arguments: list[str], told: str) -> None:
+    result = CliRunner().invoke(main, ["bench", *arguments])
+    assert result.exit_code == 1
+    assert told in result.stderr
 
 
 def test_an_unknown_preset_is_told() -> None:

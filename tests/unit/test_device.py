@@ -9,8 +9,10 @@ import torch
 from regard.device import side_by_side, thread_pool, workers
 
 
-@pytest.mark.parametrize(("threads", "count"), [(1, 1), (2, 2), (3, 3), (4, 4), (6, 3), (7, 1), (8, 4)])
-def test_workers_divide_the_threads(threads: int, count: int) -> None:
+@pytest.mark.parametrize(
+    ("threads", "count"), [(1, 1), (2, 2), (3, 3), (4, 4), (5, 4), (6, 3), (7, 3), (8, 4), (11, 2)]
+)
+def test_workers_leave_few_threads_idle(threads: int, count: int) -> None:
     assert workers(threads) == count
     with thread_pool(threads) as pool:
         assert pool.submit(torch.get_num_threads).result() == threads // count

@@ -15,7 +15,7 @@ LAYERS = (
     {"models"},
     {"search"},
     {"run"},
-    {"translate", "evaluate", "groups"},
+    {"translate", "translation", "evaluate", "groups"},
     {"training", "compare"},
     {"bench"},
     {"pictures", "report", "lab", "course"},

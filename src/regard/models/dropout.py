@@ -42,7 +42,7 @@ class Dropout(nn.Module):
         count = shape.numel()
         bits = torch.empty(-(-count // 4), dtype=torch.int64, device=like.device)
         bits.random_(-(2**63), None, generator=self.generator)
-        dropped = round(self.share * STEPS)
+        dropped = min(max(round(self.share * STEPS), 1), STEPS - 1)
         numbers = bits.view(torch.int16)[:count].float()
         return numbers.ge_(dropped - STEPS // 2).mul_(STEPS / (STEPS - dropped)).to(like.dtype).view(shape)
 

@@ -11,7 +11,7 @@ from regard.config import Config
 from regard.data.batches import EncodedPairs
 from regard.data.corpus import Corpus, Split, load_corpus, training_data
 from regard.data.tokenizers import Tokenizer, TokenizerPair
-from regard.device import choose_device
+from regard.device import choose_device, choose_precision, has_bfloat16
 from regard.disk import WriteError
 from regard.errors import RegardError
 from regard.models.build import build_model
@@ -55,6 +55,16 @@ class EncodedCorpus:
         return encode_split(self.corpus["validation"], self.tokenizers)
 
 
+def _check_machine(config: Config) -> None:
+    """Refuse what this machine cannot compute."""
+    device = choose_device(config.train.device)
+    precision = choose_precision(config.train.precision, device)
+    if config.model.cell == "lstm" and precision == torch.bfloat16 and not has_bfloat16(device):
+        raise RegardError(
+            "train.precision: got 'bfloat16' with model.cell 'lstm', which this machine cannot compute; want 'float32'."
+        )
+
+
 def encode_split(split: Split, tokenizers: TokenizerPair) -> EncodedPairs:
     """Turn a split into token ids."""
     return EncodedPairs.of(tokenizers.source.encode_all(split.sources), tokenizers.target.encode_all(split.targets))
@@ -73,7 +83,10 @@ class Session:
         data = EncodedCorpus(corpus, pair, config.tokenizer.dropout, config.train.seed)
         if config.train.start == "cooccurrence":
             begin_with_cooccurrence(model, data.plain, shared=pair.shared)
-        self.trainer = Trainer(model, data, config.train, should_stop=should_stop)
+        # Another number of threads adds up in another order: a run keeps the one that it began with.
+        threads = run.description.get("threads", config.train.threads)
+        as_begun = config.train.model_copy(update={"threads": threads})
+        self.trainer = Trainer(model, data, as_begun, should_stop=should_stop)
         self.watch = Watch(corpus, pair)
 
     @classmethod
@@ -84,7 +97,7 @@ class Session:
         enlarged = training_data(corpus, config.data)
         tokenizers = TokenizerPair.train(config.tokenizer, corpus["train"].sources, corpus["train"].targets)
         build_model(config.model, source_words=tokenizers.source.size, target_words=tokenizers.target.size)
-        choose_device(config.train.device)  # what cannot work must not leave a directory behind
+        _check_machine(config)  # what cannot work must not leave a directory behind
         sums = {"corpus_sha256": corpus.sha256, "training_sha256": enlarged.sha256}
         return cls(Run.create(path, config, tokenizers, **sums), enlarged, should_stop=should_stop)
 

@@ -47,10 +47,10 @@ class Shares:
 
     def gradient(self, batch: Batch, *, step: int) -> Gradient:
         """Return the gradient of a batch; the dropout depends on seed, step and share alone."""
-        workers = min(len(self.replicas), len(batch.rows))
+        count = min(len(self.replicas), len(batch.rows))
         tokens = batch.target_tokens
-        shares = [batch.share(number, workers) for number in range(workers)]
-        if workers == 1:
+        shares = [batch.share(number, count) for number in range(count)]
+        if count == 1:
             return self.part(shares[0], number=0, step=step, tokens=tokens)
         jobs = [
             self._pool.submit(self.part, share, number=number, step=step, tokens=tokens)

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+import torch
 
 from regard.config import load_config
 from regard.data.corpus import load_corpus
@@ -54,4 +55,27 @@ def test_extra_pairs_never_hold_what_is_validated_or_tested_on(tmp_path: Path) -
     with pytest.raises(RegardError) as caught:
         Session.begin(load_config("reverse", [*REVERSE, f"data.extra={extra}"]), tmp_path / "run")
     assert str(caught.value) == f"{extra}: none of 2 pairs can be trained on: empty, validated or tested on."
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_run_keeps_the_threads_that_it_began_with(tmp_path: Path) -> None:
+    threads = torch.get_num_threads()
+    try:
+        torch.set_num_threads(2)
+        begun = Session.begin(load_config("reverse", [*REVERSE, "train.threads=0"]), tmp_path / "run")
+        torch.set_num_threads(1)
+        resumed = Session.resume(begun.run)
+    finally:
+        torch.set_num_threads(threads)
+    assert begun.trainer.config.threads == resumed.trainer.config.threads == 2
+    assert len(resumed.trainer.shares.replicas) == 2
+
+
+def test_an_lstm_in_bfloat16_is_refused_where_the_machine_has_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("regard.training.session.has_bfloat16", lambda device: False)
+    config = load_config("reverse", [*REVERSE, "model.cell=lstm", "train.precision=bfloat16"])
+    with pytest.raises(RegardError, match=r"train\.precision: got 'bfloat16' with model\.cell 'lstm'"):
+        Session.begin(config, tmp_path / "run")
     assert not (tmp_path / "run").exists()
