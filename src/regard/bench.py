@@ -118,16 +118,28 @@ def training(config: Config, *, seconds: float) -> tuple[Speed, Speed]:
 
 def _operations_per_token(trainer: Trainer, batches: list[Batch]) -> float:
     """Count the floating-point operations of all matrix products, forward and backward, for each target token."""
-    in_place = {torch.ops.aten.addmm_: _addmm}  # torch counts addmm, but not its in-place form, which the loss uses
-    one_by_one = torch.backends.mkldnn.flags(enabled=False)  # oneDNN's LSTM would be one operation that is not counted
-    with one_by_one, FlopCounterMode(display=False, custom_mapping=in_place) as counter:
+    with FlopCounterMode(display=False, custom_mapping=_uncounted()) as counter:
         for batch in batches:
             trainer.shares.part(batch, number=0, step=0, tokens=batch.target_tokens)
     return float(counter.get_total_flops()) / sum(batch.target_tokens for batch in batches)
 
 
+def _uncounted() -> dict[Any, Callable[..., int]]:
+    """Return the products that torch does not count: those added in place, by the loss, and those of oneDNN's LSTM."""
+    aten = torch.ops.aten
+    return {
+        aten.addmm_: _addmm,
+        aten.mkldnn_rnn_layer: _lstm,
+        aten.mkldnn_rnn_layer_backward: lambda *shapes, **others: 2 * _lstm(*shapes, **others),
+    }
+
+
 def _addmm(into: Shape, left: Shape, right: Shape, **_: object) -> int:
     return 2 * left[0] * left[1] * right[1]
+
+
+def _lstm(inputs: Shape, weights: Shape, recurrent: Shape, *_: object, **__: object) -> int:
+    return 2 * inputs[0] * inputs[1] * weights[0] * (weights[1] + recurrent[1])
 
 
 def decoding(config: Config, *, width: int, sentences: int, batch: int) -> Speed:
