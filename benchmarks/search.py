@@ -90,7 +90,7 @@ def main() -> None:
         print(f"{result.search:<16} {wall:8.2f} s {cpu:8.2f} s of processor  {ratio:6.2f} x {first.search}")
     print(f"{WORDS} words alone, {LATENCY}: median {statistics.median(alone):.1f} ms")
     line = {
-        "what": f"search homework, {len(lines)} sentences",
+        "what": f"search {arguments.run or 'homework'}, {len(lines)} sentences",
         "weights": "trained" if arguments.run else "random",
         "results": [asdict(result) for result in results],
         "latency_milliseconds": alone,
