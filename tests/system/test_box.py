@@ -9,7 +9,10 @@ from click.testing import CliRunner, Result
 
 import regard.run
 from regard.cli import main
+from regard.data.scenes import Scenes
 from regard.run import Run, boxed
+from regard.search.strategy import Strategy
+from regard.translate import load
 from tiny_runs import make_run
 
 SENTENCE = "Der Hund schläft ."
@@ -124,6 +127,18 @@ def test_the_model_that_comes_with_the_package_is_small_and_knows_german() -> No
     assert sum(path.stat().st_size for path in folder.iterdir()) < 8_000_000
     done = call("translate", stdin="Zwei Hunde spielen im Schnee.\n")
     assert done.stdout == "Two dogs are playing in the snow.\n"
+
+
+def test_its_translations_do_not_depend_on_the_batch() -> None:
+    sources = Scenes(train=1, validation=1, test=60).load()["test"].sources
+    translator, strategy = load(), Strategy(width=3, n_best=3)
+    alone, *together = (list(translator.translate_all(sources, strategy, batch=size)) for size in (1, 7, 60))
+    assert len({one.text for one in alone}) > 50
+    for batched in together:
+        for one, other in zip(alone, batched, strict=True):
+            for mine, same in zip((one, *one.alternatives), (other, *other.alternatives), strict=True):
+                assert mine.tokens == same.tokens
+                assert mine.score == pytest.approx(same.score, abs=1e-5)
 
 
 def test_its_card_tells_the_stored_scores() -> None:
