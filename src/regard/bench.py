@@ -4,9 +4,10 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import islice
+from itertools import cycle, islice
 from typing import Any
 
 import numpy as np
@@ -90,30 +91,46 @@ def machine_limit(dtype: torch.dtype = torch.float32, *, repetitions: int = 8) -
 
 def training(config: Config, *, seconds: float) -> tuple[Speed, Speed]:
     """Train a fresh model for some seconds; return the limit, measured before and after, and the speed."""
+    trainer, batches = _fresh_training(config)
+    before = machine_limit(trainer.precision)
+    trainer.step(batches[0], config.train.learning_rate)
+    done, tokens, began = 0, 0, time.perf_counter()
+    while (passed := time.perf_counter() - began) < seconds:
+        tokens += trainer.step(batches[done % len(batches)], config.train.learning_rate)[1]
+        done += 1
+    limit = max(before, machine_limit(trainer.precision))
+    needed = _operations_per_token(trainer, batches[:8]) * tokens / limit
+    name = str(trainer.precision).removeprefix("torch.")
+    return (
+        Speed(f"limit of matrix products, {name}", limit / 1e9, "GFLOP/s"),
+        Speed("training", tokens / passed, "target tokens/s", needed / passed),
+    )
+
+
+def profile(config: Config, *, steps: int = 10, most: int = 10) -> Iterator[Speed]:
+    """Say what a training step spends its processor time on, all threads together."""
+    trainer, batches = _fresh_training(config)
+    trainer.step(batches[0], config.train.learning_rate)
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as seen:
+        for batch in islice(cycle(batches), steps):
+            trainer.step(batch, config.train.learning_rate)
+    times = Counter({event.key.removeprefix("aten::"): event.self_cpu_time_total for event in seen.key_averages()})
+    for name, time_spent in times.most_common(most):
+        yield Speed(name, 100 * time_spent / times.total(), "% of a training step")
+
+
+def _fresh_training(config: Config) -> tuple[Trainer, list[Batch]]:
     keep_freed_memory()
     torch.set_num_threads(config.train.threads or torch.get_num_threads())
     data = RandomPairs.draw(SENTENCES, _words(config), np.random.default_rng(1))
-    trainer = Trainer(_fresh_model(config), data, config.train)
-    batches = plan(
+    rows = plan(
         data.pairs,
         np.arange(SENTENCES),
         size=config.train.batch,
         unit=config.train.batch_unit,
         generator=np.random.default_rng(1),
     )
-    before = machine_limit(trainer.precision)
-    trainer.step(data.pairs.batch(batches[0]), config.train.learning_rate)
-    done, tokens, began = 0, 0, time.perf_counter()
-    while (passed := time.perf_counter() - began) < seconds:
-        tokens += trainer.step(data.pairs.batch(batches[done % len(batches)]), config.train.learning_rate)[1]
-        done += 1
-    limit = max(before, machine_limit(trainer.precision))
-    needed = _operations_per_token(trainer, [data.pairs.batch(rows) for rows in batches[:8]]) * tokens / limit
-    name = str(trainer.precision).removeprefix("torch.")
-    return (
-        Speed(f"limit of matrix products, {name}", limit / 1e9, "GFLOP/s"),
-        Speed("training", tokens / passed, "target tokens/s", needed / passed),
-    )
+    return Trainer(_fresh_model(config), data, config.train), [data.pairs.batch(chosen) for chosen in rows]
 
 
 def _operations_per_token(trainer: Trainer, batches: list[Batch]) -> float:

@@ -47,6 +47,13 @@ def test_operations_are_those_of_the_matrix_products(config: Config, monkeypatch
     assert output_only + 0.8 * states < operations_per_token < 1.4 * (output_only + states)
 
 
+def test_a_profile_names_what_takes_most(config: Config) -> None:
+    shares = list(bench.profile(config, steps=2, most=5))
+    assert [each.value for each in shares] == sorted((each.value for each in shares), reverse=True)
+    assert 0 < sum(each.value for each in shares) <= 100
+    assert {"mm", "addmm"} & {each.what for each in bench.profile(config, steps=2, most=100)}
+
+
 def test_decoding_and_latency(config: Config) -> None:
     slow = bench.decoding(config, width=50, sentences=8, batch=4)
     assert slow.what == "beam 50, batches of 4"

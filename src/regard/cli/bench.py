@@ -15,12 +15,19 @@ if TYPE_CHECKING:
     from regard.config import Config
 
 PARTS = ("training", "decoding", "latency", "sentence", "start")
+ON_REQUEST = ("profile",)
 
 
 @click.command()
 @click.argument("experiment", default="homework")
 @click.argument("overrides", nargs=-1, metavar="[KEY=VALUE]...")
-@click.option("--only", "parts", type=click.Choice(PARTS), multiple=True, help="Measure only this; may be repeated.")
+@click.option(
+    "--only",
+    "parts",
+    type=click.Choice((*PARTS, *ON_REQUEST)),
+    multiple=True,
+    help="Measure only this; may be repeated.",
+)
 @click.option("--seconds", type=click.FloatRange(1), default=20.0, show_default=True, help="How long to train.")
 @click.option("--sentences", type=click.IntRange(1), default=256, show_default=True, help="How many to decode.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
@@ -31,9 +38,9 @@ def bench(
 
     Sentences are random words with the lengths of image captions, so no data is needed; unless it says how many
     subwords there are, vocabularies have 6,000 words. `sentence` and `start` translate a real sentence with the model
-    in the box. Training is also given as a share of the limit: the time that its matrix products alone would take at
-    the fastest rate of this machine, which is measured in the same run. Speeds of a busy machine mean little: compare
-    figures of one run.
+    in the box; `profile`, on request, says what a training step spends its time on. Training is also given as a share
+    of the limit: the time that its matrix products alone would take at the fastest rate of this machine, which is
+    measured in the same run. Speeds of a busy machine mean little: compare figures of one run.
     """
     from regard.bench import machine
     from regard.cli.terminal import say
@@ -56,6 +63,8 @@ def _speeds(config: "Config", parts: tuple[str, ...], *, seconds: float, sentenc
 
     if "training" in parts:
         yield from measure.training(config, seconds=seconds)
+    if "profile" in parts:
+        yield from measure.profile(config)
     if "decoding" in parts:
         for width in (1, 5, 50):
             yield measure.decoding(config, width=width, sentences=sentences, batch=64)
