@@ -1,10 +1,9 @@
 """Runs -> Comparison: what each group of seeds reaches, and which differences are more than chance.
 
-Runs whose configurations differ in nothing but the seed are one group. Two tests, since there are two sources of
-chance: the paired bootstrap draws test sentences anew and keeps the models, so it asks whether the difference would
-hold on other sentences; Welch's t-test looks at the scores of the seeds, so it asks whether it would hold for models
-trained anew. A group beats another when both say so: the larger p-value of the two is corrected for the number of
-pairs (Holm). Correcting each test on its own and then asking both would let twice as many false alarms through.
+Runs whose configurations differ in nothing but the seed are one group. There are two sources of chance: other test
+sentences, and other seeds. One test that counts both decides (`over_both`), corrected for the number of pairs (Holm).
+The tests of each source alone are told beside it: the paired bootstrap, which draws sentences anew and keeps the
+models, and Welch's t-test of the seeds' scores, which keeps the sentences.
 """
 
 import math
@@ -20,20 +19,27 @@ from regard.evaluate import usual_metric
 from regard.groups import LOSSES, Array, Group, distinct, grouped
 from regard.metrics.base import Metric
 from regard.metrics.signature import Signature, comparable
-from regard.metrics.significance import Difference, holm, paired_bootstrap, permutation_test, welch
+from regard.metrics.significance import (
+    Difference,
+    bootstrap_scores,
+    holm,
+    over_both,
+    over_draws,
+    permutation_test,
+    welch,
+)
 from regard.metrics.tables import share_out
 from regard.parts import DISPLAYS, METRICS
 from regard.run import Run
 
 SEED, LEVEL = 1, 0.05
 RESAMPLINGS = 5_000
-"""So many that p < 0.001 can be reached after the correction for a few pairs."""
 SCORES = ("bleu", "bleu_lc", "bleu_tok_lc", "chrf", "sentence_accuracy", "token_accuracy", "attention_accuracy")
 """Scores of a table, where the runs have them."""
 TOLD = (*SCORES, "nats_per_token")
 """Scores whose absence is worth a note; the losses go with the last."""
 HEAD = ("quantity", "group", "seeds", "mean", "variance", "deviation", "minimum", "maximum")
-PAIR_HEAD = ("pair", "difference", "95 % interval", "p sentences", "p seeds", "p permutation", "p corrected")
+PAIR_HEAD = ("pair", "difference", "95 % interval", "p corrected", "p", "p sentences", "p seeds", "p permutation")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +53,10 @@ class Pair:
     seeds: Difference | None
     """The same over the seeds; None where a group has a single one."""
     permutation: Difference | None
+    both: Difference
+    """The same over sentences and seeds together, or over sentences alone where a group has a single seed."""
     p_value: float
-    """The larger one over sentences and over seeds, corrected: a difference must survive both kinds of chance."""
+    """That of ``both``, corrected for the number of pairs."""
 
     @property
     def is_significant(self) -> bool:
@@ -85,7 +93,7 @@ class Comparison:
     def verdict(self) -> list[str]:
         """Say in plain words what beats what."""
         lines = [_beats(pair, self.metric) for pair in self.pairs if pair.is_significant]
-        lines += [_not_told_apart(pair) for pair in self.pairs if not pair.is_significant]
+        lines += [_not_told_apart(pair, len(self.pairs)) for pair in self.pairs if not pair.is_significant]
         if any(pair.seeds is None for pair in self.pairs):
             lines.append("Seeds were not tested: that takes at least 2 of each group, and 3 or more to find much.")
         return lines
@@ -182,36 +190,49 @@ def _reasons(groups: list[Group]) -> dict[str, str]:
 
 
 def _pairs(groups: list[Group], metric: Metric[Any]) -> list[Pair]:
-    generator = np.random.default_rng(SEED)
     statistics = {group.label: group.statistics(metric) for group in groups}
-    pairs = []
-    for better, worse in combinations(groups, 2):
-        sentences = _over_sentences(statistics[worse.label], statistics[better.label], metric, generator)
-        scores = [group.quantities[metric.name].values for group in (worse, better)]
-        seeds = permutation = None
-        if min(map(len, scores)) > 1:
-            seeds, permutation = welch(*scores), permutation_test(*scores, generator=generator)
-        larger = max(sentences.p_value, seeds.p_value if seeds else 0.0)
-        pairs.append(Pair(better.label, worse.label, sentences, seeds, permutation, larger))
+    sizes = {len(each) for seeds in statistics.values() for each in seeds}
+    if len(sizes) > 1:
+        told = " and ".join(map(str, sorted(sizes)))
+        raise RegardError(f"compare: got evaluations of {told} sentences, want the same sentences from all runs.")
+    (segments,) = sizes
+    drawn = {label: _drawn(seeds, metric) for label, seeds in statistics.items()}
+    pairs = [_pair(one, other, drawn, metric.name, segments=segments) for one, other in combinations(groups, 2)]
     corrected = holm([pair.p_value for pair in pairs])
     return [replace(pair, p_value=p_value) for pair, p_value in zip(pairs, corrected, strict=True)]
 
 
-def _over_sentences(
-    baseline: list[Array], system: list[Array], metric: Metric[Any], generator: np.random.Generator
-) -> Difference:
-    """Draw sentences, each with the translations of all seeds; compare the means of the scores over the seeds.
+def _pair(better: Group, worse: Group, drawn: Mapping[str, Array], metric: str, *, segments: int) -> Pair:
+    """Test a pair; its p-value is not yet corrected."""
+    scores = worse.quantities[metric].values, better.quantities[metric].values
+    delta, draws = float(np.mean(scores[1]) - np.mean(scores[0])), drawn[better.label] - drawn[worse.label]
+    has_seeds = min(map(len, scores)) > 1
+    both = over_both(delta, draws, segments=segments, seeds=scores if has_seeds else None)
+    return Pair(
+        better=better.label,
+        worse=worse.label,
+        sentences=over_draws(delta, draws),
+        seeds=welch(*scores) if has_seeds else None,
+        permutation=permutation_test(*scores, generator=np.random.default_rng(SEED)) if has_seeds else None,
+        both=both,
+        p_value=both.p_value,
+    )
 
-    The seeds of a sentence stay together: as so many sentences more they would feign certainty.
+
+def _drawn(statistics: list[Array], metric: Metric[Any]) -> Array:
+    """Draw sentences, each with the translations of all seeds; return the means of the scores over the seeds.
+
+    The seeds of a sentence stay together: as so many sentences more they would feign certainty. Every group sees the
+    same draws.
     """
-    k, count = baseline[0].shape[1], math.lcm(len(baseline), len(system))
+    k = statistics[0].shape[1]
 
     def mean_score(sums: Array) -> Array:
         values: Array = metric.aggregate(sums.reshape(-1, k)).reshape(len(sums), -1).mean(axis=1)
         return values
 
-    wide = [np.hstack(group * (count // len(group))) for group in (baseline, system)]
-    return paired_bootstrap(wide[0], wide[1], aggregate=mean_score, generator=generator, resamplings=RESAMPLINGS)
+    generator = np.random.default_rng(SEED)
+    return bootstrap_scores(np.hstack(statistics), mean_score, generator=generator, resamplings=RESAMPLINGS)
 
 
 def told_p(p_value: float) -> str:
@@ -221,7 +242,7 @@ def told_p(p_value: float) -> str:
 
 def _beats(pair: Pair, metric: str) -> str:
     where = "" if pair.seeds else " over sentences alone"
-    delta = pair.sentences.delta
+    delta = pair.both.delta
     told = signed(delta, "+.1f" if abs(delta) >= 0.095 else "+.2f" if abs(delta) >= 0.0095 else "+.1g")
     return f"{pair.better} beats {pair.worse}{where}: {told} {metric}, {told_p(pair.p_value)}"
 
@@ -234,11 +255,17 @@ def signed(value: float, form: str) -> str:
     return f"−{text[1:]}" if value < 0 else text
 
 
-def _not_told_apart(pair: Pair) -> str:
+def _not_told_apart(pair: Pair, pairs: int) -> str:
     tests = {"sentences": pair.sentences, "seeds": pair.seeds}
     doubts = [name for name, test in tests.items() if test and test.p_value >= LEVEL]
-    which = f" over {doubts[0]}" if pair.seeds and len(doubts) == 1 else ""
-    return f"not distinguishable: {pair.better} and {pair.worse} ({told_p(pair.p_value)}{which})"
+    why = ""
+    if pair.both.p_value < LEVEL:
+        why = f" after the correction for {pairs} pairs"
+    elif pair.seeds and doubts == ["seeds"]:
+        why = "; it holds over sentences, and more seeds could tell"
+    elif pair.seeds and doubts == ["sentences"]:
+        why = "; it holds over seeds, and more sentences could tell"
+    return f"not distinguishable: {pair.better} and {pair.worse} ({told_p(pair.p_value)}{why})"
 
 
 def tables(found: Comparison) -> list[tuple[str, list[list[str]]]]:
@@ -251,7 +278,7 @@ def tables(found: Comparison) -> list[tuple[str, list[list[str]]]]:
 
 
 def pair_rows(found: Comparison) -> list[list[str]]:
-    """Return the cells of the tests, its head first; the last p-value is the corrected one."""
+    """Return the cells of the tests, its head first; the first p-value decides, the others explain."""
     return [list(PAIR_HEAD), *map(_pair_cells, found.pairs)]
 
 
@@ -262,11 +289,11 @@ def _number(value: float) -> str:
 
 
 def _pair_cells(pair: Pair) -> list[str]:
-    low, high = pair.sentences.interval or (math.nan, math.nan)
-    tests = [test.p_value if test else None for test in (pair.sentences, pair.seeds, pair.permutation)]
-    told = ["–" if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}" for p in (*tests, pair.p_value)]
+    low, high = pair.both.interval or (math.nan, math.nan)
+    tests = [test.p_value if test else math.nan for test in (pair.both, pair.sentences, pair.seeds, pair.permutation)]
+    told = ["–" if math.isnan(p) else "< 0.001" if p < 0.001 else f"{p:.3f}" for p in (pair.p_value, *tests)]
     interval = f"{signed(low, '.2f')} to {signed(high, '.2f')}"
-    return [f"{pair.better} − {pair.worse}", signed(pair.sentences.delta, "+.2f"), interval, *told]
+    return [f"{pair.better} − {pair.worse}", signed(pair.both.delta, "+.2f"), interval, *told]
 
 
 def _group_json(group: Group, left_out: frozenset[str]) -> dict[str, Any]:
@@ -284,11 +311,14 @@ def _pair_json(pair: Pair) -> dict[str, Any]:
     return {
         "better": pair.better,
         "worse": pair.worse,
-        "delta": pair.sentences.delta,
-        "interval": pair.sentences.interval,
-        "p_sentences": pair.sentences.p_value,
-        "p_seeds": pair.seeds.p_value if pair.seeds else None,
-        "p_permutation": pair.permutation.p_value if pair.permutation else None,
+        "delta": pair.both.delta,
+        "interval": pair.both.interval,
+        "interval_sentences": pair.sentences.interval,
+        "interval_seeds": pair.seeds.interval if pair.seeds else None,
         "p": pair.p_value,
+        "p_uncorrected": pair.both.p_value,
+        "p_sentences": pair.sentences.p_value,
+        "p_seeds": None if pair.seeds is None or math.isnan(pair.seeds.p_value) else pair.seeds.p_value,
+        "p_permutation": pair.permutation.p_value if pair.permutation else None,
         "is_significant": pair.is_significant,
     }

@@ -14,8 +14,8 @@ from matplotlib.figure import Figure
 from regard.compare import (
     Comparison,
     Pair,
+    _drawn,
     _number,
-    _over_sentences,
     check_metric,
     compare_runs,
     pair_rows,
@@ -24,6 +24,7 @@ from regard.compare import (
     told_p,
 )
 from regard.errors import RegardError
+from regard.groups import Group
 from regard.metrics.significance import Difference, holm, welch
 from regard.parts import METRICS
 from regard.pictures.comparison import draw_by_beam, draw_by_length, draw_learning
@@ -142,8 +143,9 @@ def test_the_tests_are_those_of_the_scores_and_corrected_for_the_pairs(runs: lis
         assert pair.sentences.delta == pytest.approx(spreads[pair.better].mean - spreads[pair.worse].mean)
         assert pair.seeds is not None
         assert pair.seeds.p_value == welch(spreads[pair.worse].values, spreads[pair.better].values).p_value
-    larger = [max(pair.sentences.p_value, pair.seeds.p_value) for pair in found.pairs if pair.seeds]
-    assert [pair.p_value for pair in found.pairs] == holm(larger)
+        assert pair.both.delta == pair.sentences.delta == pytest.approx(pair.seeds.delta)
+        assert pair.both.p_value >= 0.99 * pair.seeds.p_value  # sentences add to the spread of the seeds
+    assert [pair.p_value for pair in found.pairs] == holm([pair.both.p_value for pair in found.pairs])
     assert len(pair_rows(found)) == 4
     assert found.verdict() == compare_runs(reversed(runs)).verdict()
     json.dumps(found.to_json(), allow_nan=False)
@@ -177,39 +179,60 @@ def test_seeds_of_a_sentence_stay_together() -> None:
     worse, better = (
         metric.statistics([text.replace(word, "x") for text in REFERENCES], REFERENCES) for word in ("red", "new")
     )
-    one, six = (
-        _over_sentences([worse] * a, [better] * b, metric, np.random.default_rng(1)) for a, b in ((1, 1), (2, 3))
-    )
-    assert six.p_value == one.p_value > 0.01
-    assert six.interval == pytest.approx(one.interval)
+    one, six = (_drawn([better] * a, metric) - _drawn([worse] * b, metric) for a, b in ((1, 1), (2, 3)))
+    assert six == pytest.approx(one)
+    assert one.std() > 0.1
 
 
-def test_the_larger_p_value_is_what_is_corrected(runs: list[Run], monkeypatch: pytest.MonkeyPatch) -> None:
-    # Of each test alone, Holm makes (0.03, 0.02, 0.003) of (0.03, 0.01, 0.001): all three pairs would pass.
-    over_sentences, over_seeds = iter((0.03, 0.01, 0.001)), iter((0.001, 0.03, 0.01))
-    monkeypatch.setattr("regard.compare._over_sentences", lambda *_: Difference(1.0, next(over_sentences), None, ""))
-    monkeypatch.setattr("regard.compare.welch", lambda *_: Difference(1.0, next(over_seeds), None, ""))
+def test_what_counts_both_kinds_of_chance_is_corrected_and_decides(
+    runs: list[Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    p_values = iter((0.03, 0.01, 0.001))
+    monkeypatch.setattr("regard.compare.over_both", lambda *_, **__: Difference(1.0, next(p_values), None, ""))
     found = compare_runs(runs)
-    assert [pair.p_value for pair in found.pairs] == pytest.approx([0.06, 0.06, 0.03])
-    assert pair_rows(found)[1][3:5] + pair_rows(found)[1][6:] == ["0.030", "0.001", "0.060"]
+    assert [pair.p_value for pair in found.pairs] == pytest.approx([0.03, 0.02, 0.003])
+    assert pair_rows(found)[2][3:5] == ["0.020", "0.010"]
 
 
-def pair(sentences: float, seeds: float | None) -> Pair:
-    tests = [None if p is None else Difference(1.94, p, (1.0, 3.0), "") for p in (sentences, seeds)]
+def test_many_groups_can_still_be_told_apart(runs: list[Run]) -> None:
+    found = compare_runs(runs)
+    best = min(pair.both.p_value for pair in found.pairs)
+    assert min(holm([best] + [1.0] * 594)) < 0.05  # the paired bootstrap alone cannot go below 1 / 5,001
+
+
+def test_evaluations_of_other_sentences_are_refused(runs: list[Run], monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = Group.statistics
+    monkeypatch.setattr(
+        Group, "statistics", lambda self, metric: [each[: 5 + len(self.label)] for each in whole(self, metric)]
+    )
+    with pytest.raises(RegardError, match="want the same sentences from all runs"):
+        compare_runs(runs)
+
+
+def pair(both: float, sentences: float, seeds: float | None, corrected: float | None = None) -> Pair:
+    tests = [None if p is None else Difference(1.94, p, (1.0, 3.0), "") for p in (both, sentences, seeds)]
     assert tests[0]
-    return Pair("a", "b", tests[0], tests[1], None, max(sentences, seeds or 0.0))
+    assert tests[1]
+    return Pair("a", "b", tests[1], tests[2], None, tests[0], corrected or both)
 
 
 @pytest.mark.parametrize(
     ("tested", "line"),
     [
-        (pair(0.0004, 0.0002), "a beats b: +1.9 bleu, p < 0.001"),
-        (pair(0.0004, 0.03), "a beats b: +1.9 bleu, p = 0.030"),
-        (pair(0.0004, 0.06), "not distinguishable: a and b (p = 0.060 over seeds)"),
-        (pair(0.3, 0.01), "not distinguishable: a and b (p = 0.3 over sentences)"),
-        (pair(0.4, 0.31), "not distinguishable: a and b (p = 0.4)"),
-        (pair(0.04, None), "a beats b over sentences alone: +1.9 bleu, p = 0.040"),
-        (pair(0.4, None), "not distinguishable: a and b (p = 0.4)"),
+        (pair(0.0004, 0.0001, 0.0002), "a beats b: +1.9 bleu, p < 0.001"),
+        (pair(0.03, 0.0004, 0.02), "a beats b: +1.9 bleu, p = 0.030"),
+        (
+            pair(0.07, 0.0004, 0.06),
+            "not distinguishable: a and b (p = 0.070; it holds over sentences, and more seeds could tell)",
+        ),
+        (
+            pair(0.3, 0.3, 0.01),
+            "not distinguishable: a and b (p = 0.3; it holds over seeds, and more sentences could tell)",
+        ),
+        (pair(0.03, 0.01, 0.02, 0.06), "not distinguishable: a and b (p = 0.060 after the correction for 1 pairs)"),
+        (pair(0.4, 0.3, 0.31), "not distinguishable: a and b (p = 0.4)"),
+        (pair(0.04, 0.04, None), "a beats b over sentences alone: +1.9 bleu, p = 0.040"),
+        (pair(0.4, 0.4, None), "not distinguishable: a and b (p = 0.4)"),
     ],
 )
 def test_a_difference_must_survive_both_kinds_of_chance(tested: Pair, line: str) -> None:
@@ -231,12 +254,12 @@ def test_p_values_are_written_as_papers_do() -> None:
     [(1.94, "+1.9"), (0.1, "+0.1"), (0.0444, "+0.04"), (0.0012, "+0.001"), (-3.24, "−3.2"), (-0.05, "−0.05")],
 )
 def test_a_small_difference_is_not_told_as_none(delta: float, told: str) -> None:
-    tested = Pair("a", "b", Difference(delta, 0.01, None, ""), None, None, 0.01)
+    tested = Pair("a", "b", (test := Difference(delta, 0.01, None, "")), None, None, test, 0.01)
     assert Comparison("ter", "", (), (tested,)).verdict()[0] == f"a beats b over sentences alone: {told} ter, p = 0.010"
 
 
 def test_numbers_have_a_true_minus_sign_and_zero_has_none() -> None:
-    tested = Pair("a", "b", Difference(-0.001, 0.2, (-0.004, 1.0), ""), None, None, 0.2)
+    tested = Pair("a", "b", (test := Difference(-0.001, 0.2, (-0.004, 1.0), "")), None, None, test, 0.2)
     assert pair_rows(Comparison("ter", "", (), (tested,)))[1][1:3] == ["+0.00", "0.00 to 1.00"]
     assert signed(-1.25, ".1f") == "−1.2"
     assert [_number(value) for value in (0.05, 0.044, 4e-05, -0.5)] == ["0.050", "0.044", "4.0e-05", "−0.500"]

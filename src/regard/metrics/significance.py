@@ -50,9 +50,47 @@ def paired_bootstrap(
     """Compare two systems on the same segments by drawing segments with replacement, the same ones for both."""
     delta, k = _delta(baseline, system, aggregate), baseline.shape[1]
     sums = _bootstrap_sums(np.hstack([baseline, system]), generator, resamplings)
-    drawn = aggregate(sums[:, k:]) - aggregate(sums[:, :k])
+    return over_draws(delta, aggregate(sums[:, k:]) - aggregate(sums[:, :k]))
+
+
+def bootstrap_scores(
+    statistics: Statistics, aggregate: Aggregate, *, generator: Generator, resamplings: int = RESAMPLINGS
+) -> Float[np.ndarray, " resamplings"]:
+    """Return the scores of corpora drawn with replacement; generators of one state draw the same segments."""
+    return aggregate(_bootstrap_sums(statistics, generator, resamplings))
+
+
+def over_draws(delta: float, drawn: Float[np.ndarray, " resamplings"]) -> Difference:
+    """Judge a difference by those of corpora drawn with replacement, the same segments for both systems."""
     # Drawn differences scatter around the measured one; were there none, they would scatter as much around 0.
     return Difference(delta, _p_value(drawn - delta, delta), _middle(drawn), "paired bootstrap")
+
+
+def over_both(
+    delta: float,
+    drawn: Float[np.ndarray, " resamplings"],
+    *,
+    segments: int,
+    seeds: tuple[Sequence[float], Sequence[float]] | None,
+) -> Difference:
+    """Judge a difference by its spread over segments and over seeds together: would it hold for both drawn anew?
+
+    The squared standard errors add up: that of the drawn corpora, and those of each system's seeds, where there are
+    several. The degrees of freedom are Satterthwaite's.
+    """
+    defined = drawn[~np.isnan(drawn)]
+    if len(defined) < 2:
+        return Difference(delta, 1.0, None, "t over segments and seeds")
+    parts = [(float(defined.var(ddof=1)), max(1, segments - 1))]
+    parts += [(float(scores.var(ddof=1)) / len(scores), len(scores) - 1) for scores in map(_scores, seeds or ())]
+    error = math.sqrt(sum(part for part, _ in parts))
+    if error < _TIE:
+        return Difference(delta, float(abs(delta) < _TIE), (delta, delta), "t over segments and seeds")
+    df = error**4 / sum(part**2 / freedom for part, freedom in parts)
+    margin = t_quantile(1 - LEVEL, df) * error
+    undefined = 1 - len(defined) / len(drawn)
+    p_value = max(t_two_sided(delta / error, df), undefined)
+    return Difference(delta, p_value, (delta - margin, delta + margin), "t over segments and seeds")
 
 
 def approximate_randomisation(
@@ -76,8 +114,8 @@ def welch(baseline: Sequence[float], system: Sequence[float]) -> Difference:
     a, b = _scores(baseline), _scores(system)
     delta, shares = float(b.mean() - a.mean()), [float(x.var(ddof=1)) / len(x) for x in (a, b)]
     error = math.sqrt(sum(shares))
-    if error == 0:
-        return Difference(delta, float(delta == 0), (delta, delta), "Welch's t")
+    if error < _TIE:  # seeds that do not differ say nothing about others
+        return Difference(delta, math.nan, None, "Welch's t")
     df = error**4 / sum(share**2 / (len(x) - 1) for share, x in zip(shares, (a, b), strict=True))
     margin = t_quantile(1 - LEVEL, df) * error
     return Difference(delta, t_two_sided(delta / error, df), (delta - margin, delta + margin), "Welch's t")

@@ -14,6 +14,7 @@ from regard.metrics.significance import (
     approximate_randomisation,
     bootstrap_interval,
     holm,
+    over_both,
     paired_bootstrap,
     permutation_test,
     t_quantile,
@@ -206,8 +207,45 @@ def test_welch_by_hand():
 
 
 def test_welch_without_any_variance():
-    assert welch([1.0, 1.0], [1.0, 1.0]).p_value == 1
-    assert welch([1.0, 1.0], [2.0, 2.0]).p_value == 0
+    for other in (1.0, 2.0):  # seeds that do not differ say nothing about others
+        outcome = welch([1.0, 1.0], [other, other])
+        assert math.isnan(outcome.p_value)
+        assert outcome.interval is None
+
+
+def test_over_both_by_hand():
+    drawn = np.array([1.0, 2.0, 3.0])  # variance 1; seeds: variances 1 / 3 and 4 / 3 of the means
+    outcome = over_both(2.0, drawn, segments=11, seeds=([1.0, 2.0, 3.0], [2.0, 4.0, 6.0]))
+    error = math.sqrt(1 + 1 / 3 + 4 / 3)
+    df = error**4 / (1 / 10 + (1 / 9) / 2 + (16 / 9) / 2)
+    assert outcome.p_value == pytest.approx(t_two_sided(2 / error, df))
+    margin = t_quantile(0.05, df) * error
+    assert outcome.interval == pytest.approx((2 - margin, 2 + margin))
+    alone = over_both(2.0, drawn, segments=11, seeds=None)
+    assert alone.p_value == pytest.approx(t_two_sided(2.0, 10))
+
+
+def test_over_both_without_any_variance_or_score():
+    still, seeds = np.full(9, 2.0), ([1.0, 1.0], [3.0, 3.0])
+    assert over_both(2.0, still, segments=10, seeds=seeds).p_value == 0
+    assert over_both(0.0, np.zeros(9), segments=10, seeds=([1.0, 1.0], [1.0, 1.0])).p_value == 1
+    assert over_both(2.0, np.full(9, np.nan), segments=10, seeds=seeds).p_value == 1
+    half = np.where(np.arange(100) % 2, np.nan, np.linspace(1.9, 2.1, 100))
+    assert over_both(2.0, half, segments=10, seeds=None).p_value == 0.5
+
+
+@pytest.mark.parametrize("seeds", [2, 3, 5, 10])
+@pytest.mark.parametrize("ratio", [0.3, 1.0, 3.0])
+def test_false_alarms_are_rare_where_sentences_and_seeds_both_vary(seeds, ratio):
+    random, alarms, trials = generator(), 0, 600
+    for _ in range(trials):
+        scores = random.normal(size=(2, seeds)) * math.sqrt(seeds / 2)  # the difference of their means has variance 1
+        shift = ratio * random.normal()  # of this test set
+        a, b = scores[0], scores[1] + shift
+        delta = b.mean() - a.mean()
+        drawn = delta + ratio * random.normal(size=200)
+        alarms += over_both(delta, drawn, segments=1000, seeds=(a, b)).p_value < 0.05
+    assert alarms / trials < 0.075
 
 
 @pytest.mark.parametrize(
