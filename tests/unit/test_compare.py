@@ -144,7 +144,6 @@ def test_the_tests_are_those_of_the_scores_and_corrected_for_the_pairs(runs: lis
         assert pair.seeds is not None
         assert pair.seeds.p_value == welch(spreads[pair.worse].values, spreads[pair.better].values).p_value
         assert pair.both.delta == pair.sentences.delta == pytest.approx(pair.seeds.delta)
-        assert pair.both.p_value >= 0.99 * pair.seeds.p_value  # sentences add to the spread of the seeds
     assert [pair.p_value for pair in found.pairs] == holm([pair.both.p_value for pair in found.pairs])
     assert len(pair_rows(found)) == 4
     assert found.verdict() == compare_runs(reversed(runs)).verdict()
