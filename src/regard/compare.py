@@ -178,15 +178,24 @@ def _signature(scores: Mapping[str, Any], name: str) -> Signature:
 
 
 def _reasons(groups: list[Group]) -> dict[str, str]:
-    """Say of each score why those of some runs must not stand in one table."""
+    """Say of each score why those of some runs must not stand in one table.
+
+    Corpora may differ in what is trained on, as long as the sentences of the evaluation are the same.
+    """
     reasons: dict[str, str] = {}
     rows = [(run, each) for group in groups for run, each in zip(group.runs, group.evaluations, strict=True)]
+    is_same_test = all(_tested(each) == _tested(rows[0][1]) for _, each in rows)
+    ignored = ("corpus",) if is_same_test else ()
     for name in METRICS:
         having = [(run, _signature(each["scores"], name)) for run, each in rows if name in each["scores"]]
         for run, signature in having[1:]:
-            if reason := comparable(having[0][1], signature):
+            if reason := comparable(having[0][1].without(*ignored), signature.without(*ignored)):
                 reasons.setdefault(name, f"{having[0][0].path} and {run.path} have {reason}")
     return reasons
+
+
+def _tested(evaluation: Mapping[str, Any]) -> list[tuple[str, str]]:
+    return [(row["source"], row["reference"]) for row in evaluation["sentences"]]
 
 
 def _pairs(groups: list[Group], metric: Metric[Any]) -> list[Pair]:

@@ -232,7 +232,7 @@ class Evaluator:
 
 def _fingerprint(tokenizer: Tokenizer) -> str:
     """Return size and hash of a vocabulary: token scores compare only between equal ones."""
-    pieces = "\n".join(tokenizer.pieces(range(tokenizer.size)))
+    pieces = "\n".join(sorted(tokenizer.pieces(range(tokenizer.size))))
     return f"{tokenizer.size}-{_short_hash(pieces)}"
 
 

@@ -64,7 +64,7 @@ def test_every_form_says_the_same(folder: Path) -> None:
     latex = compare(folder, "--latex").stdout
     assert latex.startswith("\\begin{tabular}{llrrrrrr}\n\\toprule\nquantity & group")
     assert "token\\_accuracy & " in latex
-    assert "\\begin{tabular}{lrrrrrr}\n\\toprule\npair & difference & 95 \\% interval & p sentences" in latex
+    assert "\\begin{tabular}{lrrrrrrr}\n\\toprule\npair & difference & 95 \\% interval & p corrected & p & p sentences" in latex
     assert latex.endswith(f"% {told['verdict'][-1]}\n")
 
 
@@ -315,3 +315,30 @@ def test_runs_and_settings_do_not_mix(folder: Path) -> None:
     assert result.exit_code == 1
     told = "KEY=VALUE, --attention, --vary and --dir need an EXPERIMENT to train, not runs."
     assert result.stderr == f"Error: {told}\n"
+
+
+def test_training_data_may_differ_where_the_test_is_the_same(tmp_path: Path) -> None:
+    sizes = ["data.validation=20", "data.test=20", "train.epochs=1", "model.embedding=8", "model.encoder_hidden=8"]
+    small = [
+        *sizes,
+        "model.hidden=8",
+        "model.tie=none",
+        "model.readout=0",
+        "model.attention_size=8",
+        "--seeds",
+        "1",
+        "--dir",
+        str(tmp_path / "c"),
+        "--jobs",
+        "2",
+    ]
+    done = compare("scenes", "--vary", "data.train=100,150", *small)
+    assert done.exit_code == 0
+    assert "train=150" in done.stdout
+
+
+def test_data_with_another_test_are_refused_before_the_training(tmp_path: Path) -> None:
+    done = compare("reverse", "--vary", "data.train=100,150", "--seeds", "1", "--dir", str(tmp_path / "c"))
+    assert done.exit_code == 1
+    assert "want the same sentences for all runs" in done.stderr
+    assert not (tmp_path / "c").exists()

@@ -5,6 +5,7 @@ import io
 import json
 import math
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -18,7 +19,7 @@ from regard.errors import RegardError
 if TYPE_CHECKING:
     from regard.cli.gather import Gathered
     from regard.compare import Comparison
-    from regard.config import Config
+    from regard.config import DataConfig
     from regard.run import Run
     from regard.search.strategy import Strategy
     from regard.training.grid import Grid
@@ -115,7 +116,7 @@ def _trained(
     cells = grid.cells(folder)
     missing = [cell for cell in cells if not cell.is_trained() or not _has(Run(cell.path), f"{split}-{strategy}")]
     if missing:
-        _check_corpus(missing[0].config, split, metric)
+        _check_corpora([cell.config.data for cell in cells], split, metric)
     grid.save(folder)
     found = Gathered(axes=dict.fromkeys(grid.axes))
     if missing:
@@ -140,16 +141,21 @@ def _has(run: "Run", evaluation: str) -> bool:
         return False
 
 
-def _check_corpus(config: "Config", split: str, metric: str | None) -> None:
+def _check_corpora(recipes: "Sequence[DataConfig]", split: str, metric: str | None) -> None:
     """Find a download or a mistake once, and before the training, not in every process."""
     from regard.compare import check_metric
     from regard.data.corpus import load_corpus
 
-    corpus = load_corpus(config.data)
-    if not len(corpus[split]):
-        raise RegardError(f"--split: '{split}' of corpus {corpus.name} has no pairs, want at least 1.")
+    first, *others = (load_corpus(data) for data in {data.model_dump_json(): data for data in recipes}.values())
+    if not len(first[split]):
+        raise RegardError(f"--split: '{split}' of corpus {first.name} has no pairs, want at least 1.")
+    if any(other[split].table != first[split].table for other in others):
+        raise RegardError(
+            f"--vary: the data differ in what the split '{split}' is, want the same sentences for all runs: "
+            "scores of different sentences do not belong into one table."
+        )
     if metric:
-        check_metric(metric, corpus.unit)
+        check_metric(metric, first.unit)
 
 
 def _say_notes(found: "Comparison", gathered: "Gathered", form: Form | None) -> None:
