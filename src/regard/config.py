@@ -2,7 +2,7 @@
 
 import os
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -232,6 +232,12 @@ class Config(Frozen):
 
 DEPENDENT = {"model.attention": "heads", "train.minutes": "epochs"}
 """Overriding the first key frees the second, which the experiment set for its own choice of the first."""
+
+
+def short_names(keys: Collection[str]) -> dict[str, str]:
+    """Return key -> its last part, or the whole key where two end alike."""
+    short = {key: key.split(".")[-1] for key in keys}
+    return short if len(set(short.values())) == len(short) else {key: key for key in keys}
 
 
 def presets() -> dict[str, str]:

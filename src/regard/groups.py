@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from regard.config import short_names
 from regard.data.words import split_words
 from regard.errors import RegardError
 from regard.evaluate import EDGES
@@ -119,9 +120,7 @@ def _varies(settings: list[dict[str, Any]], key: str) -> bool:
 def _label(values: Mapping[str, Any], varied: Sequence[str]) -> str:
     if len(varied) == 1 and isinstance(name := values.get(varied[0]), str):
         return name
-    short = [key.split(".")[-1] for key in varied]
-    names = short if len(set(short)) == len(short) else varied
-    return " ".join(f"{name}={values.get(key)}" for name, key in zip(names, varied, strict=True))
+    return " ".join(f"{name}={values.get(key)}" for key, name in short_names(varied).items())
 
 
 def _stored(run: Run, evaluation: str) -> dict[str, Any]:
