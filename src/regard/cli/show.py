@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from regard.pictures.examples import Pair
     from regard.pictures.tree import Node
     from regard.run import Run
+    from regard.translation import Translation
 
 Heads = Literal["mean", "all"]
 SUFFIXES = (".png", ".svg", ".pdf", ".html")
@@ -177,6 +178,7 @@ def _diagram(run: "Run", pair: "Pair", beam: int, *, title: str, joins_pieces: b
     from regard.translate import load
 
     translation = load(run.path).translate(pair.source, Strategy(width=beam))
+    _say_if_cut_off(run, translation)
     is_joined = joins_pieces and run.config.tokenizer.kind != "character"
     if not translation.tokens:
         if not title:
@@ -186,6 +188,11 @@ def _diagram(run: "Run", pair: "Pair", beam: int, *, title: str, joins_pieces: b
     if title and run.config.model.attention == "none":
         title += " (no attention)"
     return replace(pair.beside(translation, joins_pieces=is_joined), title=title)
+
+
+def _say_if_cut_off(run: "Run", translation: "Translation") -> None:
+    if not translation.is_finished:
+        say(f"{run.path}: did not end by itself; the output is cut off after {len(translation.tokens)} tokens.")
 
 
 def _show_attention(diagrams: "list[Diagram]", heads: Heads, output: Path | None) -> None:
@@ -228,6 +235,7 @@ def _nodes(run: "Run", sentence: str, beam: int) -> "list[Node]":
 
     translator = load(run.path)
     translation, recorder = translator.tree(sentence, Strategy(width=beam))
+    _say_if_cut_off(run, translation)
     found, pieces = recorder.tree(), translator.tokenizers.target.pieces
     return nodes_of(found, lambda token: pieces([token])[0], best=best_of(found, translation.score))
 
