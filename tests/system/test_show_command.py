@@ -1,5 +1,6 @@
 """`regard show`, and what a notebook shows."""
 
+import json
 import re
 import shutil
 from pathlib import Path
@@ -202,7 +203,7 @@ def test_what_no_font_has_is_told(runs: Path, tmp_path: Path) -> None:
         (["reverse", " "], "sentence: got no lines, want one sentence to translate."),
         (["reverse", "a\nb"], "sentence: got 2 lines, want one sentence to translate."),
         (["reverse", "a", "-o", "x.gif"], "-o: got 'x.gif', want a name that ends in .png, .svg, .pdf, .html."),
-        (["reverse", "a", "--beam", "0"], "search.width: got 0, want an integer >= 1."),
+        (["reverse", "a", "-o", "no/x.png"], "-o: got 'no/x.png', but there is no directory 'no'; make it first."),
         (["reverse", "abc", "--epochs"], "sentence: got 'abc', want 1, 2 or 3: --epochs shows what training watched."),
         (["missing", "a"], "{runs}/missing: no such run. `regard train` makes one."),
     ],
@@ -211,6 +212,25 @@ def test_what_a_user_can_fix_is_one_line(runs: Path, words: list[str], message: 
     result = show(runs / words[0], *words[1:])
     assert result.exit_code == 1
     assert result.stderr == f"Error: {message.format(runs=runs)}\n"
+
+
+def test_a_beam_has_a_width(runs: Path) -> None:
+    assert (
+        "Invalid value for '--beam': 0 is not in the range x>=1." in show(runs / "reverse", "a", "--beam", "0").stderr
+    )
+
+
+def test_models_of_other_languages_are_told(runs: Path, tmp_path: Path) -> None:
+    for source in ("de", "fr"):
+        path = shutil.copytree(runs / "reverse", tmp_path / source)
+        config = json.loads((path / "config.json").read_text(encoding="utf-8"))
+        config["data"] = {"corpus": "multi30k", "source": source, "target": "en"}
+        (path / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    told = f"{tmp_path}/fr: translates fr into en, but {tmp_path}/de de into en.\n"
+    assert show(tmp_path / "de", "abc", "--against", tmp_path / "fr").stderr.startswith(told)
+    result = show(tmp_path / "de", "abc", "--against", tmp_path / "de", "--against", runs / "reverse")
+    assert result.exit_code == 0
+    assert "into" not in result.stderr
 
 
 def test_options_about_attention_are_refused_with_a_tree(runs: Path) -> None:

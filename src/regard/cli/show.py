@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from regard.cli.terminal import say
+from regard.cli.terminal import say, say_how_to_type
 from regard.errors import RegardError
 
 if TYPE_CHECKING:
@@ -37,7 +37,14 @@ UNSPACED = re.compile(r"[^/\\A-Za-z0-9_]*[\u0e00-\u0eff\u1000-\u109f\u1780-\u17f
     metavar="FILE",
     help="Draw to FILE.png, .svg, .pdf or .html instead of the terminal; --epochs also to .gif.",
 )
-@click.option("--beam", type=int, default=5, show_default=True, metavar="WIDTH", help="Beam width; 1 is greedy search.")
+@click.option(
+    "--beam",
+    type=click.IntRange(1),
+    default=5,
+    show_default=True,
+    metavar="WIDTH",
+    help="Beam width; 1 is greedy search.",
+)
 @click.option(
     "--against",
     "others",
@@ -82,6 +89,8 @@ def show(
     suffixes = SUFFIXES + (".gif",) * epochs
     if output and output.suffix.lower() not in suffixes:
         raise RegardError(f"-o: got '{output.name}', want a name that ends in {', '.join(suffixes)}.")
+    if output and not output.parent.is_dir():
+        raise RegardError(f"-o: got '{output}', but there is no directory '{output.parent}'; make it first.")
     if epochs and (tree or others or tokens or split or heads == "all"):
         raise click.UsageError("--epochs: not together with --tree, --against, --tokens, --split or --heads all.")
     if tree and (tokens or heads == "all"):
@@ -92,6 +101,7 @@ def show(
         )
     run, sentence = _chosen(run, sentence)
     runs = [_opened(run), *map(_opened, others)]
+    _say_if_of_other_languages(runs)
     if epochs:
         _show_epochs(runs[0], sentence, output)
     else:
@@ -143,9 +153,20 @@ def _opened(path: str | Path) -> "Run":
     return Run.open(path)
 
 
+def _say_if_of_other_languages(runs: "Sequence[Run]") -> None:
+    """Compare with the first model that names its languages; not every corpus has a choice."""
+    values = [(run.path, run.config.data.model_dump()) for run in runs]
+    named = [(path, f"{data['source']} into {data['target']}") for path, data in values if "source" in data]
+    for path, languages in named[1:]:
+        if languages != named[0][1]:
+            say(f"{path}: translates {languages}, but {named[0][0]} {named[0][1]}.")
+
+
 def _sentence(given: str) -> str:
     from regard.data.lines import decoded
 
+    if given == "-" and sys.stdin.isatty():
+        say_how_to_type()
     text = "\n".join(decoded(sys.stdin.buffer, "standard input")) if given == "-" else given
     lines = text.strip().splitlines()
     if len(lines) != 1:
