@@ -105,12 +105,16 @@ def _settings(run: Run) -> dict[str, Any]:
 
 
 def _varied(settings: list[dict[str, Any]], axes: Collection[str]) -> list[str]:
-    """Return the axes and what the groups differ in; heads need not be said where the attention implies them."""
+    """Return the axes as they were asked for, then what else the groups differ in.
+
+    Heads need not be said where the attention implies them.
+    """
     keys = dict.fromkeys(key for each in settings for key in each)
     with_heads = {(each["model.attention"], each["model.heads"]) for each in settings}
     is_implied = len(with_heads) == len({attention for attention, _ in with_heads})
     implied = {"model.heads"} if is_implied else set()
-    return [key for key in keys if key in axes or (key not in implied and _varies(settings, key))]
+    differing = [key for key in keys if key not in implied and _varies(settings, key)]
+    return list(dict.fromkeys([*(key for key in axes if key in keys), *differing]))
 
 
 def _varies(settings: list[dict[str, Any]], key: str) -> bool:

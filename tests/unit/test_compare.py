@@ -365,6 +365,10 @@ def test_groups_are_named_by_what_differs(runs: list[Run], base: Path, tmp_path:
     other = configured(other, dropout=runs[0].config.model.dropout, attention="mean", cell="lstm")
     labels = {group.label for group in compare_runs([runs[0], other]).groups}
     assert labels == {"cell=gru attention=none", "cell=lstm attention=mean"}
+    found = compare_runs([runs[0], other], axes=("train.clip", "model.attention"))  # as asked for, then the rest
+    clip = runs[0].config.train.clip
+    labels = {f"clip={clip} attention=none cell=gru", f"clip={clip} attention=mean cell=lstm"}
+    assert {group.label for group in found.groups} == labels
 
 
 def test_heads_are_named_only_where_attention_does_not_imply_them(runs: list[Run], base: Path, tmp_path: Path) -> None:
