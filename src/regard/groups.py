@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -18,8 +19,14 @@ from regard.metrics.spread import Spread
 from regard.parts import METRICS
 from regard.run import Run
 
-LOSSES = ("validation_loss_best", "validation_loss_end", "training_loss_end", "training_loss_mean")
-"""In nats per token: of the best and the last epoch; of the last epoch and averaged over all."""
+LOSSES = (
+    "validation_loss_best",
+    "validation_loss_end",
+    "validation_loss_mean",
+    "training_loss_end",
+    "training_loss_mean",
+)
+"""In nats per token: after the best and the last epoch, of the last whole epoch, and averaged over all."""
 MOST_NAMED = 4
 """Settings that the label of a group names; where more differ, its first run does."""
 NOT_THE_EXPERIMENT = {"train.seed", "train.threads", "train.device"}
@@ -135,11 +142,15 @@ def _stored(run: Run, evaluation: str) -> dict[str, Any]:
 
 
 def _losses(run: Run) -> dict[str, float]:
-    """Return nothing of a run without a log, such as one made to give away."""
+    """Return nothing of a run without a log, such as one made to give away; part of an epoch counts as its share."""
     if not (epochs := run.epochs()):
         return {}
     train, valid = ([e[f"{kind}_nats_per_token"] for e in epochs] for kind in ("train", "validation"))
-    return dict(zip(LOSSES, (min(valid), valid[-1], train[-1], fmean(train)), strict=True))
+    ends = [epoch["epoch"] for epoch in epochs]
+    shares = [end - before for before, end in pairwise((0, *ends))]
+    whole = [loss for loss, share in zip(train, shares, strict=True) if share >= 1]
+    values = (min(valid), valid[-1], fmean(valid, shares), (whole or train)[-1], fmean(train, shares))
+    return dict(zip(LOSSES, values, strict=True))
 
 
 def _statistics(metric: Metric[Any], run: Run, evaluation: Mapping[str, Any]) -> Array:
