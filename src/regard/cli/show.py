@@ -51,7 +51,7 @@ UNSPACED = re.compile(r"[^/\\A-Za-z0-9_]*[\u0e00-\u0eff\u1000-\u109f\u1780-\u17f
     multiple=True,
     type=click.Path(path_type=Path),
     metavar="RUN",
-    help="Another model on the same sentence, side by side. May be repeated.",
+    help="Another model on the same sentence, below the first; with -o side by side. May be repeated.",
 )
 @click.option(
     "--heads",
@@ -61,7 +61,11 @@ UNSPACED = re.compile(r"[^/\\A-Za-z0-9_]*[\u0e00-\u0eff\u1000-\u109f\u1780-\u17f
     help="Average the heads, or show each.",
 )
 @click.option("--tokens", is_flag=True, help="Show word pieces as they are, not joined to words.")
-@click.option("--tree", is_flag=True, help="Show the beam search instead: kept, thrown away and winning hypotheses.")
+@click.option(
+    "--tree",
+    is_flag=True,
+    help="Show the beam search instead: kept and winning hypotheses; with -o also the best of what was thrown away.",
+)
 @click.option(
     "--split",
     metavar="NAME",
