@@ -223,6 +223,11 @@ class Config(Frozen):
     train: TrainConfig = TrainConfig()
     """The training."""
 
+    def flat(self) -> dict[str, Any]:
+        """Return every value by its whole key, such as train.epochs."""
+        tree = self.model_dump(mode="json")
+        return {f"{section}.{key}": value for section, values in tree.items() for key, value in values.items()}
+
     @model_validator(mode="after")
     def _embeddings_can_be_shared(self) -> "Config":
         if self.model.tie == "all" and self.tokenizer.kind != "subword":

@@ -104,8 +104,7 @@ def grouped(runs: Sequence[Run], evaluation: str, axes: Collection[str]) -> tupl
 
 
 def _settings(run: Run) -> dict[str, Any]:
-    tree = run.config.model_dump(mode="json")
-    flat = {f"{section}.{key}": value for section, values in tree.items() for key, value in values.items()}
+    flat = run.config.flat()
     if flat["data.extra"]:  # another file of the same name is another experiment
         flat["data.extra"] = f"{Path(flat['data.extra']).name} {run.description['training_sha256'][:8]}"
     return {key: value for key, value in flat.items() if key not in NOT_THE_EXPERIMENT}

@@ -135,6 +135,4 @@ def _check(cells: list[Cell]) -> None:
 
 
 def _values(config: Config) -> dict[str, Any]:
-    tree = config.model_dump(mode="json")
-    flat = {f"{section}.{key}": value for section, values in tree.items() for key, value in values.items()}
-    return {key: value for key, value in flat.items() if key != "train.threads"}
+    return {key: value for key, value in config.flat().items() if key != "train.threads"}
