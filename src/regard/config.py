@@ -2,7 +2,7 @@
 
 import os
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -223,6 +223,11 @@ class Config(Frozen):
     train: TrainConfig = TrainConfig()
     """The training."""
 
+    def flat(self) -> dict[str, Any]:
+        """Return every value by its whole key, such as train.epochs."""
+        tree = self.model_dump(mode="json")
+        return {f"{section}.{key}": value for section, values in tree.items() for key, value in values.items()}
+
     @model_validator(mode="after")
     def _embeddings_can_be_shared(self) -> "Config":
         if self.model.tie == "all" and self.tokenizer.kind != "subword":
@@ -232,6 +237,12 @@ class Config(Frozen):
 
 DEPENDENT = {"model.attention": "heads", "train.minutes": "epochs"}
 """Overriding the first key frees the second, which the experiment set for its own choice of the first."""
+
+
+def short_names(keys: Collection[str]) -> dict[str, str]:
+    """Return key -> its last part, or the whole key where two end alike."""
+    short = {key: key.split(".")[-1] for key in keys}
+    return short if len(set(short.values())) == len(short) else {key: key for key in keys}
 
 
 def presets() -> dict[str, str]:

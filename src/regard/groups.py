@@ -3,12 +3,14 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 import numpy as np
 
+from regard.config import short_names
 from regard.data.words import split_words
 from regard.errors import RegardError
 from regard.evaluate import EDGES
@@ -17,8 +19,14 @@ from regard.metrics.spread import Spread
 from regard.parts import METRICS
 from regard.run import Run
 
-LOSSES = ("validation_loss_best", "validation_loss_end", "training_loss_end", "training_loss_mean")
-"""In nats per token: of the best and the last epoch; of the last epoch and averaged over all."""
+LOSSES = (
+    "validation_loss_best",
+    "validation_loss_end",
+    "validation_loss_mean",
+    "training_loss_end",
+    "training_loss_mean",
+)
+"""In nats per token: after the best and the last epoch, of the last whole epoch, and averaged over all."""
 MOST_NAMED = 4
 """Settings that the label of a group names; where more differ, its first run does."""
 NOT_THE_EXPERIMENT = {"train.seed", "train.threads", "train.device"}
@@ -96,20 +104,23 @@ def grouped(runs: Sequence[Run], evaluation: str, axes: Collection[str]) -> tupl
 
 
 def _settings(run: Run) -> dict[str, Any]:
-    tree = run.config.model_dump(mode="json")
-    flat = {f"{section}.{key}": value for section, values in tree.items() for key, value in values.items()}
+    flat = run.config.flat()
     if flat["data.extra"]:  # another file of the same name is another experiment
         flat["data.extra"] = f"{Path(flat['data.extra']).name} {run.description['training_sha256'][:8]}"
     return {key: value for key, value in flat.items() if key not in NOT_THE_EXPERIMENT}
 
 
 def _varied(settings: list[dict[str, Any]], axes: Collection[str]) -> list[str]:
-    """Return the axes and what the groups differ in; heads need not be said where the attention implies them."""
+    """Return the axes as they were asked for, then what else the groups differ in.
+
+    Heads need not be said where the attention implies them.
+    """
     keys = dict.fromkeys(key for each in settings for key in each)
     with_heads = {(each["model.attention"], each["model.heads"]) for each in settings}
     is_implied = len(with_heads) == len({attention for attention, _ in with_heads})
     implied = {"model.heads"} if is_implied else set()
-    return [key for key in keys if key in axes or (key not in implied and _varies(settings, key))]
+    differing = [key for key in keys if key not in implied and _varies(settings, key)]
+    return list(dict.fromkeys([*(key for key in axes if key in keys), *differing]))
 
 
 def _varies(settings: list[dict[str, Any]], key: str) -> bool:
@@ -119,9 +130,7 @@ def _varies(settings: list[dict[str, Any]], key: str) -> bool:
 def _label(values: Mapping[str, Any], varied: Sequence[str]) -> str:
     if len(varied) == 1 and isinstance(name := values.get(varied[0]), str):
         return name
-    short = [key.split(".")[-1] for key in varied]
-    names = short if len(set(short)) == len(short) else varied
-    return " ".join(f"{name}={values.get(key)}" for name, key in zip(names, varied, strict=True))
+    return " ".join(f"{name}={values.get(key)}" for key, name in short_names(varied).items())
 
 
 def _stored(run: Run, evaluation: str) -> dict[str, Any]:
@@ -132,11 +141,15 @@ def _stored(run: Run, evaluation: str) -> dict[str, Any]:
 
 
 def _losses(run: Run) -> dict[str, float]:
-    """Return nothing of a run without a log, such as one made to give away."""
+    """Return nothing of a run without a log, such as one made to give away; part of an epoch counts as its share."""
     if not (epochs := run.epochs()):
         return {}
     train, valid = ([e[f"{kind}_nats_per_token"] for e in epochs] for kind in ("train", "validation"))
-    return dict(zip(LOSSES, (min(valid), valid[-1], train[-1], fmean(train)), strict=True))
+    ends = [epoch["epoch"] for epoch in epochs]
+    shares = [end - before for before, end in pairwise((0, *ends))]
+    whole = [loss for loss, share in zip(train, shares, strict=True) if share >= 1]
+    values = (min(valid), valid[-1], fmean(valid, shares), (whole or train)[-1], fmean(train, shares))
+    return dict(zip(LOSSES, values, strict=True))
 
 
 def _statistics(metric: Metric[Any], run: Run, evaluation: Mapping[str, Any]) -> Array:

@@ -34,6 +34,8 @@ DEFAULT = "de-en"
 
 NUMBER = (int, float)
 EPOCH = {"epoch": int, "train_nats_per_token": NUMBER, "validation_nats_per_token": NUMBER}
+WHOLE = 0.95
+"""Share of the usual steps that makes a whole epoch: word pieces cut at random make it a little shorter or longer."""
 SEEN = {
     "epoch": int,
     "entropy_nats": NUMBER,
@@ -140,8 +142,18 @@ class Run:
             return {key: value for event in _objects(file.read()) for key, value in event.items()}
 
     def epochs(self) -> list[dict[str, Any]]:
-        """Return the last logged event of each epoch; one that was cut short by a crash is logged again."""
-        return self._by_epoch("log", (event for event in self.events() if event.get("event") == "epoch"), EPOCH)
+        """Return the last logged event of each epoch; one that was cut short by a crash is logged again.
+
+        Where time was up during the last one, its epoch is a fraction: 5.1 after a tenth of the sixth.
+        """
+        events = [event for event in self.events() if event.get("event") in ("began", "epoch")]
+        epochs = self._by_epoch("log", (event for event in events if event["event"] == "epoch"), EPOCH)
+        usual = [event.get("steps_per_epoch", 0) for event in events if event["event"] == "began"]
+        if epochs and usual:
+            before, last = [{"step": 0}, *epochs][-2:]
+            share = (last.get("step", 0) - before.get("step", 0)) / max(1, usual[-1])
+            last["epoch"] -= 1 - share if 0 < share < WHOLE else 0
+        return epochs
 
     def attention(self) -> list[dict[str, Any]]:
         """Return what `regard.training.watch` saw after each epoch; nothing where there is no attention."""

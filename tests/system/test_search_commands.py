@@ -179,9 +179,10 @@ def test_a_reader_that_goes_away_is_no_error(runs: dict[str, str], tmp_path: Pat
         one.wait(timeout=60)
 
 
-def test_a_terminal_is_told_what_to_type_and_no_bar_runs_over_it(runs: dict[str, str]) -> None:
+def typed(*words: str) -> bytes:
+    """What a terminal shows of a command that is given a line."""
     ours, theirs = os.openpty()
-    command = [sys.executable, "-m", "regard", "translate", runs["strings"]]
+    command = [sys.executable, "-m", "regard", *words]
     with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=ENVIRONMENT) as one:
         os.close(theirs)
         os.write(ours, b"ab\n\x04")
@@ -191,9 +192,15 @@ def test_a_terminal_is_told_what_to_type_and_no_bar_runs_over_it(runs: dict[str,
                 shown += os.read(ours, 1024)
             except OSError:  # what Linux says when the other side is closed
                 break
+    return shown
+
+
+def test_a_terminal_is_told_what_to_type_and_no_bar_runs_over_it(runs: dict[str, str]) -> None:
+    shown = typed("translate", runs["strings"])
     assert b"Type a sentence and Enter; Ctrl-D ends." in shown
     assert b"translating" not in shown
     assert b"\x1b" not in shown
+    assert b"Type a sentence and Enter; Ctrl-D ends." in typed("show", runs["strings"])
 
 
 @pytest.mark.parametrize(("closed", "name"), [("<&-", "input"), (">&-", "output")])

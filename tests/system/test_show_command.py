@@ -1,5 +1,6 @@
 """`regard show`, and what a notebook shows."""
 
+import json
 import re
 import shutil
 from pathlib import Path
@@ -37,7 +38,6 @@ def show(*words: object, stdin: str | None = None) -> Result:
 def test_the_terminal_shows_a_row_for_each_token(runs: Path) -> None:
     result = show(runs / "reverse", "abcd")
     assert result.exit_code == 0
-    assert result.stderr == ""
     head, *rows, legend = result.stdout.splitlines()
     assert head.split() == ["a", "b", "c", "d"]
     assert [row.split()[0] for row in rows] == list(regard.load(runs / "reverse").translate("abcd").tokens)
@@ -83,7 +83,7 @@ def test_a_file_is_of_the_kind_its_name_says(
     result = show(runs / "reverse", "abc", "-o", file, "--beam", "2", *words)
     assert result.exit_code == 0
     assert result.stdout == ""
-    assert result.stderr == f"drawn in {file}\n"
+    assert result.stderr.endswith(f"drawn in {file}\n")
     assert file.read_bytes().startswith(start)
 
 
@@ -115,6 +115,16 @@ def test_a_model_that_says_nothing_is_an_empty_panel_beside_others(runs: Path, s
     assert show(runs / "reverse", "abc", "--against", silent, "-o", page).exit_code == 0
     assert "<b>silent (no words)</b>" in page.read_text(encoding="utf-8")
     assert "silent (no words)" in show(runs / "reverse", "abc", "--against", silent).stdout
+
+
+def test_an_output_that_is_cut_off_is_told(runs: Path, tmp_path: Path) -> None:
+    run = regard.Run.open(shutil.copytree(runs / "reverse", tmp_path / "endless"))
+    weights, metadata = run.load_weights()
+    weights["output.bias"][EOS] -= 100
+    run.save_weights(weights, **metadata)
+    told = f"{run.path}: did not end by itself; the output is cut off after 16 tokens.\n"  # 2x+10
+    for options in ([], ["--tree", "-o", tmp_path / "tree.svg"], ["--against", runs / "none"]):
+        assert show(run.path, "abc", *options).stderr.startswith(told)
 
 
 def test_a_page_has_all_heads_on_request(runs: Path, tmp_path: Path) -> None:
@@ -183,7 +193,7 @@ def test_the_tree_in_the_terminal_marks_the_winner(runs: Path) -> None:
 
 def test_what_no_font_has_is_told(runs: Path, tmp_path: Path) -> None:
     result = show(runs / "reverse", "\U000103a0", "-o", tmp_path / "out.png")  # Old Persian
-    assert result.stderr.startswith("fonts: no installed font has 1 of the characters")
+    assert "\nfonts: no installed font has 1 of the characters" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -193,7 +203,7 @@ def test_what_no_font_has_is_told(runs: Path, tmp_path: Path) -> None:
         (["reverse", " "], "sentence: got no lines, want one sentence to translate."),
         (["reverse", "a\nb"], "sentence: got 2 lines, want one sentence to translate."),
         (["reverse", "a", "-o", "x.gif"], "-o: got 'x.gif', want a name that ends in .png, .svg, .pdf, .html."),
-        (["reverse", "a", "--beam", "0"], "search.width: got 0, want an integer >= 1."),
+        (["reverse", "a", "-o", "no/x.png"], "-o: got 'no/x.png', but there is no directory 'no'; make it first."),
         (["reverse", "abc", "--epochs"], "sentence: got 'abc', want 1, 2 or 3: --epochs shows what training watched."),
         (["missing", "a"], "{runs}/missing: no such run. `regard train` makes one."),
     ],
@@ -202,6 +212,25 @@ def test_what_a_user_can_fix_is_one_line(runs: Path, words: list[str], message: 
     result = show(runs / words[0], *words[1:])
     assert result.exit_code == 1
     assert result.stderr == f"Error: {message.format(runs=runs)}\n"
+
+
+def test_a_beam_has_a_width(runs: Path) -> None:
+    assert (
+        "Invalid value for '--beam': 0 is not in the range x>=1." in show(runs / "reverse", "a", "--beam", "0").stderr
+    )
+
+
+def test_models_of_other_languages_are_told(runs: Path, tmp_path: Path) -> None:
+    for source in ("de", "fr"):
+        path = shutil.copytree(runs / "reverse", tmp_path / source)
+        config = json.loads((path / "config.json").read_text(encoding="utf-8"))
+        config["data"] = {"corpus": "multi30k", "source": source, "target": "en"}
+        (path / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    told = f"{tmp_path}/fr: translates fr into en, but {tmp_path}/de de into en.\n"
+    assert show(tmp_path / "de", "abc", "--against", tmp_path / "fr").stderr.startswith(told)
+    result = show(tmp_path / "de", "abc", "--against", tmp_path / "de", "--against", runs / "reverse")
+    assert result.exit_code == 0
+    assert "into" not in result.stderr
 
 
 def test_options_about_attention_are_refused_with_a_tree(runs: Path) -> None:

@@ -118,6 +118,7 @@ def test_a_table_has_the_mean_variance_and_range_of_every_quantity(runs: list[Ru
     assert (low, high) == (min(stored), max(stored))
     assert rows["validation_loss_best", "none"][1][0] == pytest.approx(1.02)
     assert rows["validation_loss_end", "none"][1][0] == pytest.approx(2.02)
+    assert rows["validation_loss_mean", "none"][1][0] == pytest.approx(2.02)
     assert rows["training_loss_end", "none"][1][0] == pytest.approx(4.0)
     assert rows["training_loss_mean", "none"][1][0] == pytest.approx(4.0)
     assert ("attention_accuracy", "additive") in rows
@@ -373,6 +374,31 @@ def test_pictures_say_how_many_sentences_and_how_sure(runs: list[Run], base: Pat
     assert figure.legends[0].get_title().get_text() == "bars: 95 % interval over sentences"
 
 
+def in_steps(run: Run, *ends: int) -> Run:
+    """A run whose epochs ended after so many steps, of ten that an epoch has."""
+    log = run.path / "log.jsonl"
+    _, *lines = map(json.loads, log.read_text(encoding="utf-8").splitlines())
+    epochs = [line | {"step": step} for line, step in zip(lines, ends, strict=True)]
+    log.write_text("\n".join(map(json.dumps, [{"event": "began", "steps_per_epoch": 10}, *epochs])), encoding="utf-8")
+    return run
+
+
+def test_part_of_an_epoch_counts_as_its_share(base: Path, tmp_path: Path) -> None:
+    whole = in_steps(fake(base, tmp_path / "whole", attention="additive", seed=1, wrong=1), 10, 20, 30)
+    cut = in_steps(fake(base, tmp_path / "cut", attention="mean", seed=1, wrong=1), 10, 20, 21)
+    short = in_steps(fake(base, tmp_path / "short", attention="none", seed=1, wrong=1, losses=(3.0,)), 4)
+    assert [run.epochs()[-1]["epoch"] for run in (whole, cut, short)] == pytest.approx([3, 2.1, 0.4])
+    rows = {(name, label): values[0] for name, label, _, values in compare_runs([whole, cut, short]).rows()}
+    assert rows["training_loss_end", "additive"] == pytest.approx(4.0)
+    assert rows["training_loss_end", "mean"] == pytest.approx(2.0)
+    assert rows["training_loss_end", "none"] == pytest.approx(6.0)
+    assert rows["training_loss_mean", "mean"] == pytest.approx((6 + 2 + 0.4) / 2.1)
+    assert rows["validation_loss_mean", "mean"] == pytest.approx((3 + 1 + 0.2) / 2.1 + 0.01)
+    assert rows["validation_loss_end", "mean"] == pytest.approx(2.01)
+    lines = draw_learning({"cut": [cut]}).axes[0].get_lines()
+    assert lines[0].get_xdata() == pytest.approx([1, 2, 2.1])
+
+
 def configured(run: Run, **values: object) -> Run:
     config = json.loads((run.path / "config.json").read_text(encoding="utf-8"))
     config["model"] |= values
@@ -387,6 +413,10 @@ def test_groups_are_named_by_what_differs(runs: list[Run], base: Path, tmp_path:
     other = configured(other, dropout=runs[0].config.model.dropout, attention="mean", cell="lstm")
     labels = {group.label for group in compare_runs([runs[0], other]).groups}
     assert labels == {"cell=gru attention=none", "cell=lstm attention=mean"}
+    found = compare_runs([runs[0], other], axes=("train.clip", "model.attention"))  # as asked for, then the rest
+    clip = runs[0].config.train.clip
+    labels = {f"clip={clip} attention=none cell=gru", f"clip={clip} attention=mean cell=lstm"}
+    assert {group.label for group in found.groups} == labels
 
 
 def test_heads_are_named_only_where_attention_does_not_imply_them(runs: list[Run], base: Path, tmp_path: Path) -> None:

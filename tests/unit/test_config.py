@@ -168,3 +168,8 @@ def test_a_config_is_closed_and_frozen() -> None:
     with pytest.raises(ValueError, match="frozen"):
         config.model = config.model  # type: ignore[misc]
     assert set(Config.model_fields) == {"data", "tokenizer", "model", "train"}
+
+
+def test_a_configuration_is_flat_by_whole_keys() -> None:
+    flat = load_config("reverse", ["train.epochs=3", "data.max_length=7"]).flat()
+    assert (flat["train.epochs"], flat["data.max_length"], flat["data.corpus"]) == (3, 7, "reverse")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from regard.cli.terminal import say
+from regard.cli.terminal import say, say_how_to_type
 from regard.errors import RegardError
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from regard.pictures.examples import Pair
     from regard.pictures.tree import Node
     from regard.run import Run
+    from regard.translation import Translation
 
 Heads = Literal["mean", "all"]
 SUFFIXES = (".png", ".svg", ".pdf", ".html")
@@ -36,14 +37,21 @@ UNSPACED = re.compile(r"[^/\\A-Za-z0-9_]*[\u0e00-\u0eff\u1000-\u109f\u1780-\u17f
     metavar="FILE",
     help="Draw to FILE.png, .svg, .pdf or .html instead of the terminal; --epochs also to .gif.",
 )
-@click.option("--beam", type=int, default=5, show_default=True, metavar="WIDTH", help="Beam width; 1 is greedy search.")
+@click.option(
+    "--beam",
+    type=click.IntRange(1),
+    default=5,
+    show_default=True,
+    metavar="WIDTH",
+    help="Beam width; 1 is greedy search.",
+)
 @click.option(
     "--against",
     "others",
     multiple=True,
     type=click.Path(path_type=Path),
     metavar="RUN",
-    help="Another model on the same sentence, side by side. May be repeated.",
+    help="Another model on the same sentence, below the first; with -o side by side. May be repeated.",
 )
 @click.option(
     "--heads",
@@ -53,7 +61,11 @@ UNSPACED = re.compile(r"[^/\\A-Za-z0-9_]*[\u0e00-\u0eff\u1000-\u109f\u1780-\u17f
     help="Average the heads, or show each.",
 )
 @click.option("--tokens", is_flag=True, help="Show word pieces as they are, not joined to words.")
-@click.option("--tree", is_flag=True, help="Show the beam search instead: kept, thrown away and winning hypotheses.")
+@click.option(
+    "--tree",
+    is_flag=True,
+    help="Show the beam search instead: kept and winning hypotheses; with -o also the best of what was thrown away.",
+)
 @click.option(
     "--split",
     metavar="NAME",
@@ -81,6 +93,8 @@ def show(
     suffixes = SUFFIXES + (".gif",) * epochs
     if output and output.suffix.lower() not in suffixes:
         raise RegardError(f"-o: got '{output.name}', want a name that ends in {', '.join(suffixes)}.")
+    if output and not output.parent.is_dir():
+        raise RegardError(f"-o: got '{output}', but there is no directory '{output.parent}'; make it first.")
     if epochs and (tree or others or tokens or split or heads == "all"):
         raise click.UsageError("--epochs: not together with --tree, --against, --tokens, --split or --heads all.")
     if tree and (tokens or heads == "all"):
@@ -91,6 +105,7 @@ def show(
         )
     run, sentence = _chosen(run, sentence)
     runs = [_opened(run), *map(_opened, others)]
+    _say_if_of_other_languages(runs)
     if epochs:
         _show_epochs(runs[0], sentence, output)
     else:
@@ -142,9 +157,20 @@ def _opened(path: str | Path) -> "Run":
     return Run.open(path)
 
 
+def _say_if_of_other_languages(runs: "Sequence[Run]") -> None:
+    """Compare with the first model that names its languages; not every corpus has a choice."""
+    values = [(run.path, run.config.data.model_dump()) for run in runs]
+    named = [(path, f"{data['source']} into {data['target']}") for path, data in values if "source" in data]
+    for path, languages in named[1:]:
+        if languages != named[0][1]:
+            say(f"{path}: translates {languages}, but {named[0][0]} {named[0][1]}.")
+
+
 def _sentence(given: str) -> str:
     from regard.data.lines import decoded
 
+    if given == "-" and sys.stdin.isatty():
+        say_how_to_type()
     text = "\n".join(decoded(sys.stdin.buffer, "standard input")) if given == "-" else given
     lines = text.strip().splitlines()
     if len(lines) != 1:
@@ -177,6 +203,7 @@ def _diagram(run: "Run", pair: "Pair", beam: int, *, title: str, joins_pieces: b
     from regard.translate import load
 
     translation = load(run.path).translate(pair.source, Strategy(width=beam))
+    _say_if_cut_off(run, translation)
     is_joined = joins_pieces and run.config.tokenizer.kind != "character"
     if not translation.tokens:
         if not title:
@@ -186,6 +213,11 @@ def _diagram(run: "Run", pair: "Pair", beam: int, *, title: str, joins_pieces: b
     if title and run.config.model.attention == "none":
         title += " (no attention)"
     return replace(pair.beside(translation, joins_pieces=is_joined), title=title)
+
+
+def _say_if_cut_off(run: "Run", translation: "Translation") -> None:
+    if not translation.is_finished:
+        say(f"{run.path}: did not end by itself; the output is cut off after {len(translation.tokens)} tokens.")
 
 
 def _show_attention(diagrams: "list[Diagram]", heads: Heads, output: Path | None) -> None:
@@ -228,6 +260,7 @@ def _nodes(run: "Run", sentence: str, beam: int) -> "list[Node]":
 
     translator = load(run.path)
     translation, recorder = translator.tree(sentence, Strategy(width=beam))
+    _say_if_cut_off(run, translation)
     found, pieces = recorder.tree(), translator.tokenizers.target.pieces
     return nodes_of(found, lambda token: pieces([token])[0], best=best_of(found, translation.score))
 

@@ -11,6 +11,11 @@ def say(text: str) -> None:
     console.print(text, markup=False)
 
 
+def say_how_to_type() -> None:
+    """Tell whoever sits at the terminal that sentences are read from there."""
+    say("Type a sentence and Enter; Ctrl-D ends.")
+
+
 def bar(*, counts: bool = True, is_shown: bool = True) -> Progress:
     """Return a progress bar with the time left; it shows nothing when stderr is not a terminal."""
     columns = [TextColumn("{task.description}"), BarColumn(bar_width=24)]

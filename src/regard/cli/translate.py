@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Any, BinaryIO
 import click
 
 from regard.cli.options import RANKING, also_option, batch_option, refuse, search_options
-from regard.cli.terminal import bar, say
+from regard.cli.terminal import bar, say, say_how_to_type
 from regard.errors import RegardError
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def translate(
     translator = load(run, *also)
     total, done, left_empty = _count(file), 0, _LeftEmpty(str(file or "standard input"))
     if is_typed := file is None and sys.stdin.isatty():
-        say("Type a sentence and Enter; Ctrl-D ends.")
+        say_how_to_type()
     # A bar would run over what is typed, or printed, on the same terminal.
     is_shown = not is_typed and not sys.stdout.isatty()
     with _sink(attention) as kept, bar(counts=total is not None, is_shown=is_shown) as progress:

@@ -8,7 +8,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from regard.config import Config, load_config
+from regard.config import Config, load_config, short_names
 from regard.disk import checked, read_json, telling, write_atomically
 from regard.errors import RegardError
 from regard.run import Run
@@ -71,8 +71,7 @@ class Grid:
         """Return the cells, whatever their configurations are."""
         seeds = [str(seed) for seed in range(1, self.seeds + 1)]
         axes = {**self.axes, "train.seed": seeds}
-        short = {key: key.split(".")[-1] for key in axes}
-        names = short if len(set(short.values())) == len(short) else {key: key for key in axes}
+        names = short_names(axes)
         cells = []
         for seed, *values in product(seeds, *self.axes.values()):  # the first seed of all before the second of any
             chosen = dict(zip(axes, (*values, seed), strict=True))
@@ -136,6 +135,4 @@ def _check(cells: list[Cell]) -> None:
 
 
 def _values(config: Config) -> dict[str, Any]:
-    tree = config.model_dump(mode="json")
-    flat = {f"{section}.{key}": value for section, values in tree.items() for key, value in values.items()}
-    return {key: value for key, value in flat.items() if key != "train.threads"}
+    return {key: value for key, value in config.flat().items() if key != "train.threads"}
