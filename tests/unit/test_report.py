@@ -70,7 +70,8 @@ def test_a_comparison_has_every_section_and_needs_nothing_from_elsewhere(runs: l
     printed = re.findall(r'<details class="printed">\n<summary>(.*?)<', html)
     assert sorted(printed) == ["additive, seed 1"] * 2 + ["none, seed 1"] * 2
     assert re.search(r"<details>\n<summary>25 sentences<", html)
-    assert '<th style="text-align: right">p corrected</th>' in html
+    assert re.search(r'difference</th><th style="text-align: right">p corrected</th>', html)
+    assert re.findall(r"<p>(\w+)</p>\n<div class=\"scroll\">", html)[:2] == ["bleu", "chrf"]
     differ = html.partition("<h2>Where the models differ most</h2>")[2].partition("<h2>")[0]
     blocks = differ.split('<div class="regard-sentence">')[1:]
     assert [block.count('<div class="model" ') for block in blocks] == [2] * 3

@@ -15,8 +15,8 @@ from regard.errors import RegardError
 from regard.pictures.comparison import draw_by_beam, draw_by_length, draw_entropy, draw_learning_apart
 from regard.pictures.curves import counted, draw_curves
 from regard.pictures.examples import diagram_of
-from regard.pictures.html import Look, attention_assets, figure_to_html, page, sentence_html, table
-from regard.pictures.notebook import comparison_tables, score_tables
+from regard.pictures.html import Look, attention_assets, figure_to_html, page, sentence_html, table, unbroken
+from regard.pictures.tables import comparison_tables, score_tables
 from regard.report.sentences import by_frequency, choose, differing
 from regard.run import Run
 from regard.search.strategy import Strategy
@@ -106,7 +106,7 @@ def _about(found: Comparison) -> str:
 
 
 def _verdict(found: Comparison) -> str:
-    lines = [f"<li>{escape(line)}</li>\n" for line in found.verdict()]
+    lines = [f"<li>{unbroken(line)}</li>\n" for line in found.verdict()]
     html = f"<ul>\n{''.join(lines[:MOST])}</ul>\n" if lines else ""
     rest = lines[MOST:]
     return html + (_folded(f"{len(rest)} more", f"<ul>\n{''.join(rest)}</ul>\n", is_printed=True) if rest else "")

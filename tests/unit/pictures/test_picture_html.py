@@ -127,3 +127,9 @@ def test_numbers_stand_flush_right() -> None:
     assert "<td>x|<wbr>y</td>" in html
     assert "<td>&lt;b&gt;</td>" in html
     assert "<th>a</th>" in table(["a"], [])
+
+
+def test_short_names_are_not_broken_at_a_hyphen() -> None:
+    html = table(["pair", "x"], [["q160-5 − q80", "a-b"], ["a-very-long-name-of-a-run-in-a-folder", ""]])
+    assert '<td><span style="white-space: nowrap">q160-5</span> − q80</td><td>a-b</td>' in html
+    assert "<td>a-very-long-name-of-a-run-in-a-folder</td>" in html
