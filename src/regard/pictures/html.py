@@ -13,7 +13,7 @@ from matplotlib import colormaps
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
-from regard.pictures.colours import ATTENTION
+from regard.pictures.colours import ATTENTION, ink_on
 from regard.pictures.diagram import Diagram
 from regard.pictures.files import render
 from regard.pictures.fonts import is_right_to_left
@@ -114,9 +114,10 @@ def attention_style() -> str:
 
 def attention_script() -> str:
     """Return the script that draws interactive diagrams: those in the page, and others through ``drawAttention``."""
-    shades = (to_hex(colormaps[ATTENTION](percent / 100))[1:] for percent in range(101))
+    shades = [colormaps[ATTENTION](percent / 100) for percent in range(101)]
+    colours, inks = "".join(to_hex(each)[1:] for each in shades), "".join(ink_on(each)[1:] for each in shades)
     script = files("regard.pictures").joinpath("attention.js").read_text(encoding="utf-8")
-    return script.replace("__COLOURS__", "".join(shades))
+    return script.replace("__COLOURS__", colours).replace("__INKS__", inks)
 
 
 def attention_fragment(diagram: Diagram) -> str:

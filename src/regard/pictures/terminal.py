@@ -16,7 +16,7 @@ from rich.style import Style
 from rich.text import Text
 from rich.tree import Tree
 
-from regard.pictures.colours import ATTENTION, luminance
+from regard.pictures.colours import ATTENTION, ink_on
 from regard.pictures.diagram import Diagram
 from regard.pictures.tree import Node
 
@@ -164,5 +164,4 @@ def _cell(weight: float, side: int, *, is_gold: bool) -> str:
 def _style(weight: float, *, is_gold: bool) -> Style:
     red, green, blue, _ = colormaps[ATTENTION](min(1.0, max(0.0, weight)))
     back = f"#{round(255 * red):02x}{round(255 * green):02x}{round(255 * blue):02x}"
-    ink = "#000000" if luminance((red, green, blue)) > 0.2 else "#ffffff"
-    return Style(color=ink, bgcolor=back, underline=is_gold, bold=is_gold)
+    return Style(color=ink_on((red, green, blue)), bgcolor=back, underline=is_gold, bold=is_gold)
