@@ -176,6 +176,7 @@ def test_models_side_by_side_have_one_scale_and_their_own_rows() -> None:
     words = [[label.get_text() for label in axes.get_yticklabels()] for axes in panels]
     assert words == [list(ENGLISH), list(ENGLISH[:5]), list(ENGLISH[3:])]
     assert bar.get_ylim() == (0, 1)
+    assert "mean of 4 heads" in " ".join(text.get_text() for text in figure.texts)
 
 
 def test_colours_grow_lighter_evenly_enough_for_a_grey_print() -> None:
