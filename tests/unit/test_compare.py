@@ -448,7 +448,8 @@ def test_groups_that_differ_in_many_settings_are_named_by_their_first_run(
 
 def test_a_notebook_shows_a_comparison(runs: list[Run]) -> None:
     html = compare_runs(runs)._repr_html_()
-    assert "<th>quantity</th>" in html
+    assert "<p>bleu</p>" in html
+    assert "<th>group</th>" in html
     assert " beats none: +" in html
     assert ">p corrected</th>" in html
     assert html.count("<svg ") == 1

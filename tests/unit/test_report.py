@@ -1,4 +1,6 @@
+import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -68,7 +70,8 @@ def test_a_comparison_has_every_section_and_needs_nothing_from_elsewhere(runs: l
     printed = re.findall(r'<details class="printed">\n<summary>(.*?)<', html)
     assert sorted(printed) == ["additive, seed 1"] * 2 + ["none, seed 1"] * 2
     assert re.search(r"<details>\n<summary>25 sentences<", html)
-    assert '<th style="text-align: right">p corrected</th>' in html
+    assert re.search(r'difference</th><th style="text-align: right">p corrected</th>', html)
+    assert re.findall(r"<p>(\w+)</p>\n<div class=\"scroll\">", html)[:2] == ["bleu", "chrf"]
     differ = html.partition("<h2>Where the models differ most</h2>")[2].partition("<h2>")[0]
     blocks = differ.split('<div class="regard-sentence">')[1:]
     assert [block.count('<div class="model" ') for block in blocks] == [2] * 3
@@ -94,6 +97,39 @@ def test_a_single_run_has_a_report_too(runs: list[Run]) -> None:
 def test_a_thousand_sentences_fit_into_five_megabytes(tmp_path: Path) -> None:
     run = make_run(tmp_path / "run", "scenes", "data.test=1000", "train.epochs=1")
     assert len(report([run], title="run", split="test", strategy=Strategy()).encode()) < 5_000_000
+
+
+def test_many_groups_show_the_sentences_of_the_best_only(runs: list[Run], tmp_path: Path) -> None:
+    copies = [copy_with(runs[0], tmp_path / f"run-{number}", batch=100 + number) for number in range(14)]
+    html = report(copies, title="many", split="test", strategy=Strategy())
+    differ, sentences, everything = (
+        html.partition(f"<h2>{name}</h2>")[2].partition("</section>")[0]
+        for name in ("Where the models differ most", "Sentences", "All sentences")
+    )
+    assert len(re.findall("<summary>batch=113 and batch=", differ)) == differ.count("<summary>") == 10
+    assert "Of 14 groups the best 11 are shown." in differ
+    assert differ.count('<figure class="regard-attention">') == 10 * 3 * 2
+    assert sentences.count(": best<") == 10
+    assert everything.count("<th>batch=") == 10
+    assert all("Of 14 groups the best 10 are shown." in part for part in (sentences, everything))
+    verdict = html.partition("<h2>Verdict</h2>")[2].partition("</section>")[0]
+    assert verdict.partition("<details")[0].count("<li>") == 10
+    assert len(html.encode()) < 1_500_000
+
+
+def copy_with(run: Run, path: Path, *, batch: int) -> Run:
+    """Copy a run as one of another setting and other scores."""
+    shutil.copytree(run.path, path)
+    config = json.loads((path / "config.json").read_text())
+    (path / "config.json").write_text(json.dumps(config | {"train": config["train"] | {"batch": batch}}))
+    copy, stored = Run(path), run.evaluations()["test-greedy"]
+    values = [float(batch + i * (batch % 10)) for i in range(len(stored["sentences"]))]
+    score = stored["scores"]["bleu"] | {"value": float(batch)}
+    copy.save_evaluation(
+        "test-greedy",
+        stored | {"scores": stored["scores"] | {"bleu": score}, "sentence_scores": {"bleu": values}},
+    )
+    return copy
 
 
 def test_the_command_writes_a_file_and_names_a_wrong_suffix(runs: list[Run], tmp_path: Path) -> None:

@@ -187,11 +187,11 @@ def buckets(lengths: Sequence[int], edges: Sequence[int]) -> dict[str, Int[np.nd
     """Sort segments by length: label -> rows. An edge is the greatest length of its bucket.
 
     >>> {label: rows.tolist() for label, rows in buckets([3, 12, 5, 40], [5, 10, 20]).items()}
-    {'up to 5': [0, 2], '6-10': [], '11-20': [1], '>20': [3]}
+    {'up to 5': [0, 2], '6-10': [], '11-20': [1], 'over 20': [3]}
     """
     if not edges or any(low >= high for low, high in pairwise(edges)):
         raise RegardError(f"Length buckets: got the edges {list(edges)}, want at least one, in rising order.")
     first = f"up to {edges[0]}" if edges[0] else "0"
     inner = [f"{low + 1}-{high}" if low + 1 < high else f"{high}" for low, high in pairwise(edges)]
     which = np.searchsorted(edges, lengths)
-    return {label: np.flatnonzero(which == i) for i, label in enumerate([first, *inner, f">{edges[-1]}"])}
+    return {label: np.flatnonzero(which == i) for i, label in enumerate([first, *inner, f"over {edges[-1]}"])}

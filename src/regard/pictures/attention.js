@@ -1,7 +1,7 @@
 "use strict";
 (() => {
   const COLOURS = "__COLOURS__".match(/.{6}/g).map(hex => "#" + hex);
-  const BRIGHT = 55; // percent from which black is easier to read than white
+  const INKS = "__INKS__".match(/.{6}/g).map(hex => "#" + hex); // black or white, whichever is easier to read
 
   const make = (tag, parent, properties = {}) => {
     const element = Object.assign(document.createElement(tag), properties);
@@ -59,7 +59,7 @@
     const paint = () => target.forEach((word, row) => source.forEach((other, column) => {
       const value = weights[row][column], place = grid[row + 1][column + 1];
       place.style.background = COLOURS[value];
-      place.style.color = value >= BRIGHT ? "#000" : "#fff";
+      place.style.color = INKS[value];
       place.textContent = value || "";
       place.setAttribute("aria-label", `${word}, ${other}: ${value} percent`);
     }));

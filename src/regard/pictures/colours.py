@@ -13,6 +13,12 @@ QUIET = "#6b6b6b"
 FAINT = "#c8c8c8"
 
 
+def ink_on(rgb: Sequence[float]) -> str:
+    """Return black or white, whichever has the higher contrast (WCAG 2) with an sRGB colour."""
+    light = luminance(rgb)
+    return "#000000" if (light + 0.05) / 0.05 > 1.05 / (light + 0.05) else "#ffffff"
+
+
 def luminance(rgb: Sequence[float]) -> float:
     """Return the relative luminance (0 black, 1 white) of an sRGB colour with channels from 0 to 1."""
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in rgb[:3]]

@@ -7,8 +7,10 @@ from matplotlib.figure import Figure
 
 from regard.compare import Comparison
 from regard.errors import RegardError
+from regard.groups import Group
 from regard.metrics.base import Metric, Score
 from regard.parts import METRICS
+from regard.pictures.colours import FAINT
 from regard.pictures.curves import Seed, Series, counted, draw_curves
 from regard.pictures.timelapse import unseen
 from regard.run import Run
@@ -25,13 +27,15 @@ NAMES = {
 LOSSES = {"train_nats_per_token": "training loss (nats per token)", "validation_nats_per_token": "validation loss"}
 
 
+FEW = 10
+"""Sentences below which the score of a length is hardly more than chance."""
 LEAST_ENTROPY = 0.5
 """Nats that the axis of entropy spans at least: a smaller difference is not seen in the diagrams either."""
 
 
-def draw_learning(groups: Mapping[str, Sequence[Run]], *, title: str = "") -> Figure:
+def draw_learning(groups: Mapping[str, Sequence[Run]]) -> Figure:
     """Draw the losses by epoch; runs of one group are seeds of the same experiment. One without a log has no line."""
-    return draw_curves(_losses(groups), x_label="epoch", title=title, is_same_scale=True)
+    return draw_curves(_losses(groups), x_label="epoch", is_same_scale=True)
 
 
 def draw_learning_apart(groups: Mapping[str, Sequence[Run]]) -> list[Figure]:
@@ -59,7 +63,7 @@ def _curve(run: Run, key: str) -> Seed:
     return [epoch["epoch"] for epoch in epochs], [epoch[key] for epoch in epochs]
 
 
-def draw_entropy(groups: Mapping[str, Sequence[Run]], *, title: str = "") -> Figure:
+def draw_entropy(groups: Mapping[str, Sequence[Run]]) -> Figure:
     """Draw by epoch how widely attention was spread on validation sentences; models without attention have no line."""
     seen = {label: [run.attention() for run in runs] for label, runs in groups.items()}
     series: dict[str, list[Seed]] = {
@@ -73,24 +77,41 @@ def draw_entropy(groups: Mapping[str, Sequence[Run]], *, title: str = "") -> Fig
     lacking_in = {label: groups[label][seen[label].index([])].path.name for label in apart}
     note = "\n".join(f"left out: {label}, since {name} has no attention.jsonl" for label, name in lacking_in.items())
     panels = {"entropy of attention (nats)": series}
-    return draw_curves(panels, x_label="epoch", title=title, least_span=LEAST_ENTROPY, note=note)
+    return draw_curves(panels, x_label="epoch", least_span=LEAST_ENTROPY, note=note)
 
 
-def draw_by_length(comparison: Comparison, *, title: str = "") -> Figure:
+def draw_by_length(comparison: Comparison) -> Figure:
     """Draw the score of each group by the length of the source: where there is no attention, long sentences suffer."""
     metric = METRICS[comparison.metric]()
+    scores = {group.label: group.by_length(metric) for group in comparison.groups}
     series = {
-        group.label: [
-            counted({label: (score.value, score.segments) for label, score in each.items()})
-            for each in group.by_length(metric)
-        ]
-        for group in comparison.groups
+        label: [counted({name: (score.value, score.segments) for name, score in each.items()}) for each in seeds]
+        for label, seeds in scores.items()
     }
     unit = "words" if "bleu" in comparison.groups[0].quantities else "characters"
-    return draw_curves({_heading(metric): series}, x_label=f"length of the source ({unit})", title=title)
+    sizes = [score.segments for score in next(iter(scores.values()))[0].values()]
+    few = [place for place, size in enumerate(sizes) if size < FEW]
+    figure = draw_curves(
+        {_heading(metric): series},
+        x_label=f"length of the source ({unit})",
+        bars={g.label: found for g in comparison.groups if (found := _stored_intervals(g, scores[g.label]))},
+        note=f"grey: fewer than {FEW} sentences" if few else "",
+    )
+    for place in few:
+        figure.axes[0].axvspan(place - 0.5, place + 0.5, color=FAINT, alpha=0.5, linewidth=0)
+    return figure
 
 
-def draw_by_beam(comparison: Comparison, *, title: str = "") -> Figure:
+def _stored_intervals(group: Group, seeds: Sequence[Mapping[str, Score]]) -> list[tuple[float, float]]:
+    """Return the interval of each length of a single run; nothing of several, or where one was not stored."""
+    found = group.evaluations[0].get("by_length", {}).get(next(iter(seeds[0].values())).name, {})
+    stored = {label: Score.from_json(score) for label, score in found.items()}
+    same = [stored[k].interval for k, score in seeds[0].items() if k in stored and stored[k].segments == score.segments]
+    bounds = [each for each in same if each]
+    return bounds if len(seeds) == 1 and len(bounds) == len(seeds[0]) else []
+
+
+def draw_by_beam(comparison: Comparison) -> Figure:
     """Draw the score of each group by beam width, from every stored evaluation of the split with the usual ranking."""
     metric, split = METRICS[comparison.metric](), comparison.groups[0].evaluations[0]["split"]
     scores = {group.label: [_by_beam(run, split, metric.name) for run in group.runs] for group in comparison.groups}
@@ -108,7 +129,7 @@ def draw_by_beam(comparison: Comparison, *, title: str = "") -> Figure:
     # Several runs have their own spread; one has only the interval that was stored with its score.
     intervals = {label: [seeds[0][w].interval for w in widths] for label, seeds in scores.items() if len(seeds) == 1}
     bars = {label: [each for each in found if each] for label, found in intervals.items() if all(found)}
-    return draw_curves({_heading(metric): series}, x_label="beam width (1: greedy)", title=title, bars=bars)
+    return draw_curves({_heading(metric): series}, x_label="beam width (1: greedy)", bars=bars)
 
 
 def _by_beam(run: Run, split: str, metric: str) -> dict[int, Score]:

@@ -62,8 +62,9 @@ def draw_curves(
             "curves: got a label without any values, want at least one seed for each; train or log it first."
         )
     face = typeface([*labels, *panels, title, x_label, note])
-    width = 4.2 * len(panels)
-    columns = max(1, int((width - 0.3) / (0.75 + max(face.measure(face.show(label), 9)[0] for label in labels))))
+    entry = 0.75 + max(face.measure(face.show(label), 9)[0] for label in _apart(labels))
+    width = max(4.2 * len(panels), entry + 0.45)
+    columns = max(1, int((width - 0.3) / entry))
     figure = Figure(
         figsize=(width, 3.5 + 0.2 * -(-len(labels) // columns)), layout=ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.08)
     )
@@ -101,6 +102,10 @@ def _draw(axes: Axes, series: Series, *, labels: list[str], spread: str, bars: B
         if label in bars:
             axes.errorbar(x, y[0], _arms(y[0], bars[label]), fmt="none", ecolor=look["color"], elinewidth=1, capsize=3)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
+    places = {x for seeds in series.values() for xs, _ in seeds for x in xs if not isinstance(x, str)}
+    if len(places) == 1:
+        (place,) = places
+        axes.set(xlim=(place - 0.5, place + 0.5), xticks=[place])
     if categories:
         axes.set_xticks(range(len(categories)), categories)
 
@@ -159,15 +164,22 @@ def _axes(axes: Axes, heading: str, *, x_label: str, face: Typeface) -> None:
 
 
 def _about(panels: Mapping[str, Series], spread: str) -> str:
-    most = max(len(seeds) for series in panels.values() for seeds in series.values())
+    counts = {len(seeds) for series in panels.values() for seeds in series.values()}
     band = {"range": "range", "deviation": "standard deviation"}[spread]
-    return f"line: mean, band: {band} over {most} seeds" if most > 1 else ""
+    return f"line: mean, band: {band} over {max(counts)} seeds" if min(counts) > 1 else ""
+
+
+def _apart(labels: list[str]) -> list[str]:
+    """Leave out the settings, such as size=64, that all labels name."""
+    words = [label.split() for label in labels]
+    shared = {word for word in set.intersection(*map(set, words)) if "=" in word} if len(labels) > 1 else set()
+    return [" ".join(word for word in each if word not in shared) for each in words] if shared else labels
 
 
 def _legend(figure: Figure, labels: list[str], *, columns: int, about: str, face: Typeface) -> None:
     legend = figure.legend(
         [Line2D([], [], **_look(index)) for index in range(len(labels))],
-        [face.show(label) for label in labels],
+        [face.show(label) for label in _apart(labels)],
         loc="outside lower left",
         ncols=columns,
         prop=face.properties(9),

@@ -82,6 +82,7 @@ def draw_side_by_side(diagrams: Sequence[Diagram], *, title: str = "") -> Figure
 
     Each panel is headed by its diagram's title.
     """
-    panels = [Panel(each.source, each.target, each.mean, each.links, each.title) for each in diagrams]
+    means = [mean for each in diagrams for mean in each.split("mean")]
+    panels = [Panel(each.source, each.target, each.mean, each.links, each.title) for each in means]
     references = dict.fromkeys(each.reference for each in diagrams if each.reference)
     return draw_panels(panels, title=title, reference=" / ".join(references))

@@ -93,7 +93,7 @@ def is_right_to_left(words: Iterable[str]) -> bool:
 
 
 def wrap(text: str, width: float, *, size: float, face: Typeface) -> list[str]:
-    """Break a text into lines of at most the given width in inches: between words, inside them where it must be."""
+    """Break a text into lines of at most the given width in inches: between words, inside long ones."""
     lines: list[str] = []
     line = ""
     for word in text.split():
@@ -108,10 +108,12 @@ def wrap(text: str, width: float, *, size: float, face: Typeface) -> list[str]:
 
 
 def _chop(word: str, width: float, *, size: float, face: Typeface) -> list[str]:
+    """Break a word after a hyphen, an underscore or a slash, or where the line is full if it has none."""
     pieces = [""]
     for char in word:
         if pieces[-1] and face.measure(pieces[-1] + char, size)[0] > width:
-            pieces.append("")
+            end = max(map(pieces[-1].rfind, "-_/")) + 1 or len(pieces[-1])
+            pieces[-1:] = [pieces[-1][:end], pieces[-1][end:]]
         pieces[-1] += char
     return pieces
 

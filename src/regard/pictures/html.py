@@ -13,12 +13,13 @@ from matplotlib import colormaps
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
-from regard.pictures.colours import ATTENTION
+from regard.pictures.colours import ATTENTION, ink_on
 from regard.pictures.diagram import Diagram
 from regard.pictures.files import render
 from regard.pictures.fonts import is_right_to_left
 
 _NUMBER = re.compile(r"[-+−<]? ?\d[\d.]*( to [-−]?\d[\d.]*)?|–")
+_HYPHENED = re.compile(r"(?<!\S)(?=\S*-)\S{3,28}(?!\S)")
 
 
 def figure_to_html(figure: Figure, *, description: str = "") -> str:
@@ -80,20 +81,25 @@ def _line(name: str, text: str) -> str:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table of texts; columns of numbers are set flush right, and signatures may break at their bars."""
+    """Return a table of texts that starts with names; numbers are flush right, signatures may break at their bars."""
     rows = list(rows)
     are_numbers = [all(map(_NUMBER.fullmatch, column)) for column in zip(*rows, strict=True)]
     right = [' style="text-align: right"' if each else "" for each in are_numbers]
 
     def line(tag: str, row: Sequence[str]) -> str:
         cells = (
-            f"<{tag}{style}>{escape(cell).replace('|', '|<wbr>')}</{tag}>"
-            for cell, style in zip(row, right or [""] * len(row), strict=True)
+            f"<{tag}{style}>{unbroken(cell) if not place else escape(cell).replace('|', '|<wbr>')}</{tag}>"
+            for place, (cell, style) in enumerate(zip(row, right or [""] * len(row), strict=True))
         )
         return f"<tr>{''.join(cells)}</tr>\n"
 
     body = "".join(line("td", row) for row in rows)
     return f'<table style="font-variant-numeric: tabular-nums">\n{line("th", head)}{body}</table>\n'
+
+
+def unbroken(text: str) -> str:
+    """Return the text as HTML in which no short word, such as q160-5, is broken at its hyphen."""
+    return _HYPHENED.sub(lambda word: f'<span style="white-space: nowrap">{word[0]}</span>', escape(text))
 
 
 def attention_assets() -> str:
@@ -108,9 +114,10 @@ def attention_style() -> str:
 
 def attention_script() -> str:
     """Return the script that draws interactive diagrams: those in the page, and others through ``drawAttention``."""
-    shades = (to_hex(colormaps[ATTENTION](percent / 100))[1:] for percent in range(101))
+    shades = [colormaps[ATTENTION](percent / 100) for percent in range(101)]
+    colours, inks = "".join(to_hex(each)[1:] for each in shades), "".join(ink_on(each)[1:] for each in shades)
     script = files("regard.pictures").joinpath("attention.js").read_text(encoding="utf-8")
-    return script.replace("__COLOURS__", "".join(shades))
+    return script.replace("__COLOURS__", colours).replace("__INKS__", inks)
 
 
 def attention_fragment(diagram: Diagram) -> str:

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.patheffects import Normal, Stroke
 
-from regard.pictures.colours import ATTENTION, INK, QUIET, luminance
+from regard.pictures.colours import ATTENTION, INK, QUIET, ink_on
 from regard.pictures.fonts import Typeface, is_right_to_left, typeface, wrap
 
 MARGIN, GAP, PAD = 0.15, 0.35, 0.07  # inches
@@ -73,9 +73,9 @@ class Frame:
     """Column words above and below."""
 
 
-def draw_panels(panels: Sequence[Panel], *, title: str = "", reference: str = "", columns: int = 0) -> Figure:
-    """Draw heat maps on one scale, in a grid of so many columns; words of rows once where all panels share them."""
-    columns = columns or _columns(panels)
+def draw_panels(panels: Sequence[Panel], *, title: str = "", reference: str = "") -> Figure:
+    """Draw heat maps on one scale, in a grid; words of rows once where all panels share them."""
+    columns = _columns(panels)
     style = _style(panels, columns, [title, reference])
     is_shared = len({panel.target for panel in panels}) == 1
     frames = [_frame(p, style, has_rows=not is_shared or _is_first(i, panels, columns)) for i, p in enumerate(panels)]
@@ -286,7 +286,7 @@ def _numbers(axes: Axes, panel: Panel, style: Style) -> None:
     for (row, column), weight in np.ndenumerate(panel.weights):
         if weight >= 0.005:
             text = f"{weight:.2f}".lstrip("0") if weight < 0.995 else "1"
-            ink = INK if luminance(colormaps[ATTENTION](weight)) > 0.35 else "white"
+            ink = ink_on(colormaps[ATTENTION](weight))
             axes.text(column + 0.5, row + 0.5, text, fontproperties=font, color=ink, ha="center", va="center")
 
 

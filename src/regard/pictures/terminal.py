@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 from matplotlib import colormaps
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console, ConsoleOptions
@@ -16,7 +17,7 @@ from rich.style import Style
 from rich.text import Text
 from rich.tree import Tree
 
-from regard.pictures.colours import ATTENTION, luminance
+from regard.pictures.colours import ATTENTION, ink_on
 from regard.pictures.diagram import Diagram
 from regard.pictures.tree import Node
 
@@ -34,7 +35,7 @@ class TerminalDiagram:
         """Yield the lines of the diagram for the width and the colours of the console."""
         is_coloured = console.color_system is not None and not console.no_color
         labels, is_numbered = _column_labels(self.diagram.source)
-        least = 2 if is_coloured else 3
+        least = self._least(is_coloured=is_coloured)
         stub = min(
             max(cell_len(_plain(word)) for word in self.diagram.target), _stub(len(labels) * least, options.max_width)
         )
@@ -50,6 +51,12 @@ class TerminalDiagram:
             for row in range(len(self.diagram.target)):
                 yield self._row(row, columns, stub=stub, side=side, is_coloured=is_coloured)
         yield from self._legend(is_numbered=is_numbered, is_coloured=is_coloured, side=side)
+
+    def _least(self, *, is_coloured: bool) -> int:
+        """Return how wide a cell must be: for 100 as well, and for the star after it, where they occur."""
+        full = np.argwhere(self.diagram.mean >= 0.995)
+        is_gold = any((column, row) in (self.diagram.links or ()) for row, column in full.tolist())
+        return 4 if is_gold else 3 if len(full) or not is_coloured else 2
 
     def _row(self, row: int, columns: range, *, stub: int, side: int, is_coloured: bool) -> Text:
         line = Text(_fit(_plain(self.diagram.target[row]), stub) + " ", no_wrap=True, overflow="crop")
@@ -156,7 +163,7 @@ def _fit(text: str, width: int) -> str:
 
 
 def _cell(weight: float, side: int, *, is_gold: bool) -> str:
-    number = str(min(99 if side == 2 else 100, round(100 * weight))) if weight >= 0.005 else ""
+    number = str(round(100 * weight)) if weight >= 0.005 else ""
     mark = "*" if is_gold else " "
     return f"{number:>2}" if side == 2 else f"{number:>{side - 1}}{mark}"[:side]
 
@@ -164,5 +171,4 @@ def _cell(weight: float, side: int, *, is_gold: bool) -> str:
 def _style(weight: float, *, is_gold: bool) -> Style:
     red, green, blue, _ = colormaps[ATTENTION](min(1.0, max(0.0, weight)))
     back = f"#{round(255 * red):02x}{round(255 * green):02x}{round(255 * blue):02x}"
-    ink = "#000000" if luminance((red, green, blue)) > 0.2 else "#ffffff"
-    return Style(color=ink, bgcolor=back, underline=is_gold, bold=is_gold)
+    return Style(color=ink_on((red, green, blue)), bgcolor=back, underline=is_gold, bold=is_gold)

@@ -15,8 +15,8 @@ from regard.errors import RegardError
 from regard.pictures.comparison import draw_by_beam, draw_by_length, draw_entropy, draw_learning_apart
 from regard.pictures.curves import counted, draw_curves
 from regard.pictures.examples import diagram_of
-from regard.pictures.html import Look, attention_assets, figure_to_html, page, sentence_html, table
-from regard.pictures.notebook import comparison_tables, score_tables
+from regard.pictures.html import Look, attention_assets, figure_to_html, page, sentence_html, table, unbroken
+from regard.pictures.tables import comparison_tables, score_tables
 from regard.report.sentences import by_frequency, choose, differing
 from regard.run import Run
 from regard.search.strategy import Strategy
@@ -24,6 +24,8 @@ from regard.translate import Translator
 
 Row = Mapping[str, Any]
 """A stored sentence: source, hypothesis, reference."""
+MOST = 10
+"""Groups whose sentences are shown, pairs that are looked at, lines of the verdict that are not folded."""
 
 
 def report(
@@ -40,7 +42,7 @@ def report(
     found = compare_runs(runs, evaluation=f"{split}-{strategy}", metric=metric, axes=axes, notes=notes)
     config = found.groups[0].runs[0].config
     corpus = load_corpus(config.data, tokens=config.tokenizer.kind)
-    pens = {group.label: _Pen(group.runs[0], corpus, split, strategy) for group in found.groups}
+    pens = {group.label: _Pen(group.runs[0], corpus, split, strategy) for group in found.groups[: MOST + 1]}
     groups = {group.label: group.runs for group in found.groups}
     sections = {
         "Verdict": _verdict(found),
@@ -104,8 +106,10 @@ def _about(found: Comparison) -> str:
 
 
 def _verdict(found: Comparison) -> str:
-    lines = "".join(f"<li>{escape(line)}</li>\n" for line in found.verdict())
-    return f"<ul>\n{lines}</ul>\n" if lines else ""
+    lines = [f"<li>{unbroken(line)}</li>\n" for line in found.verdict()]
+    html = f"<ul>\n{''.join(lines[:MOST])}</ul>\n" if lines else ""
+    rest = lines[MOST:]
+    return html + (_folded(f"{len(rest)} more", f"<ul>\n{''.join(rest)}</ul>\n", is_printed=True) if rest else "")
 
 
 def _results(found: Comparison) -> str:
@@ -140,25 +144,31 @@ def _by_frequency(found: Comparison, corpus: Corpus) -> str:
 
 
 def _differing(found: Comparison, pens: Mapping[str, _Pen]) -> str:
+    """Return the sentences that the best group and each other one differ in, for the first few others."""
     html = ""
-    for pair in found.pairs:
-        one, other = (next(g for g in found.groups if g.label == label) for label in (pair.better, pair.worse))
-        scores = [group.evaluations[0]["sentence_scores"][found.metric] for group in (one, other)]
-        own = [group.evaluations[0]["sentences"] for group in (one, other)]
+    best, *others = found.groups[: MOST + 1]
+    for other in others:
+        scores = [group.evaluations[0]["sentence_scores"][found.metric] for group in (best, other)]
+        own = [group.evaluations[0]["sentences"] for group in (best, other)]
         body = ""
         for index in differing(*scores):
             looks = [
                 pens[group.label].look(index, rows[index], f"{group.label} · {found.metric} {values[index]:.1f}")
-                for group, rows, values in zip((one, other), own, scores, strict=True)
+                for group, rows, values in zip((best, other), own, scores, strict=True)
             ]
             body += _sentence(index, own[0][index], looks)
-        html += _folded(f"{pair.better} and {pair.worse}", body, is_open=not html) if body else ""
-    return html
+        html += _folded(f"{best.label} and {other.label}", body, is_open=not html) if body else ""
+    return html + _left_out(found, MOST + 1) if html else ""
+
+
+def _left_out(found: Comparison, count: int) -> str:
+    """Say that only so many groups are shown; a report of all sentences of a large grid would fill a disk."""
+    return f"<p>Of {len(found.groups)} groups the best {count} are shown.</p>\n" if len(found.groups) > count else ""
 
 
 def _examples(found: Comparison, pens: Mapping[str, _Pen]) -> str:
     html = ""
-    for group in found.groups:
+    for group in found.groups[:MOST]:
         evaluation = group.evaluations[0]
         rows, scores = evaluation["sentences"], evaluation["sentence_scores"][found.metric]
         for kind, indices in choose(rows, scores).items():
@@ -168,18 +178,18 @@ def _examples(found: Comparison, pens: Mapping[str, _Pen]) -> str:
             }
             body = "".join(_sentence(i, rows[i], [look]) for i, look in looks.items())
             html += _folded(f"{group.label}: {kind}", body, is_open=group is found.groups[0])
-    return html
+    return html + _left_out(found, MOST) if html else ""
 
 
 def _all_sentences(found: Comparison) -> str:
-    labels = [group.label for group in found.groups]
-    columns = [group.evaluations[0]["sentences"] for group in found.groups]
+    groups = found.groups[:MOST]
+    columns = [group.evaluations[0]["sentences"] for group in groups]
     rows = [
         [str(number), same[0]["source"], same[0]["reference"], *(each["hypothesis"] for each in same)]
         for number, same in enumerate(zip(*columns, strict=True), 1)
     ]
-    head = ["", "source", "reference", *labels]
-    return _folded(f"{len(rows)} sentences", _scrolling(table(head, rows)))
+    head = ["", "source", "reference", *(group.label for group in groups)]
+    return _folded(f"{len(rows)} sentences", _scrolling(table(head, rows))) + _left_out(found, MOST)
 
 
 def _signatures(found: Comparison) -> str:

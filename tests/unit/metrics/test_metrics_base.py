@@ -88,12 +88,12 @@ def test_without_a_generator_there_is_no_interval():
 
 def test_buckets_take_every_segment_once():
     lengths = [0, 5, 6, 10, 11, 12, 99]
-    assert list(buckets([0, 3], [0, 4])) == ["0", "1-4", ">4"]
+    assert list(buckets([0, 3], [0, 4])) == ["0", "1-4", "over 4"]
     assert {label: rows.tolist() for label, rows in buckets(lengths, [5, 10, 11]).items()} == {
         "up to 5": [0, 1],
         "6-10": [2, 3],
         "11": [4],
-        ">11": [5, 6],
+        "over 11": [5, 6],
     }
 
 
@@ -111,8 +111,8 @@ def test_a_bucket_scores_as_its_sentences_alone():
     statistics = metric.statistics(hypotheses, references)
     rows = buckets([len(text.split()) for text in references], [2, 5, 6])
     scores = metric.score_buckets(statistics, rows, context=Signature.of(split="test"))
-    assert list(scores) == ["up to 2", "6", ">6"]
+    assert list(scores) == ["up to 2", "6", "over 6"]
     assert scores["up to 2"].segments == 2
     alone = metric.score(metric.statistics(hypotheses[2:3], references[2:3]))
-    assert scores[">6"].value == alone.value
-    assert scores[">6"].signature == f"{alone.signature}|split:test|bucket:>6"
+    assert scores["over 6"].value == alone.value
+    assert scores["over 6"].signature == f"{alone.signature}|split:test|bucket:over 6"

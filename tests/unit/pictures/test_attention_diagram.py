@@ -12,7 +12,7 @@ from matplotlib.text import Text
 from PIL import Image
 
 from regard.errors import RegardError
-from regard.pictures.colours import ATTENTION, luminance
+from regard.pictures.colours import ATTENTION, ink_on, luminance
 from regard.pictures.diagram import Diagram, draw_attention, draw_side_by_side, save
 from regard.pictures.examples import Pair
 from regard.translation import Translation
@@ -176,12 +176,16 @@ def test_models_side_by_side_have_one_scale_and_their_own_rows() -> None:
     words = [[label.get_text() for label in axes.get_yticklabels()] for axes in panels]
     assert words == [list(ENGLISH), list(ENGLISH[:5]), list(ENGLISH[3:])]
     assert bar.get_ylim() == (0, 1)
+    assert "mean of 4 heads" in " ".join(text.get_text() for text in figure.texts)
 
 
 def test_colours_grow_lighter_evenly_enough_for_a_grey_print() -> None:
     lightness = [luminance(colormaps[ATTENTION](level)) ** (1 / 3) for level in np.linspace(0, 1, 101)]
     assert all(later > earlier for earlier, later in itertools.pairwise(lightness))
     assert lightness[-1] - lightness[0] > 0.6
+    for level in np.linspace(0, 1, 101):
+        light, ink = luminance(colormaps[ATTENTION](level)), ink_on(colormaps[ATTENTION](level))
+        assert (light + 0.05 if ink == "#000000" else 1.05) / (0.05 if ink == "#000000" else light + 0.05) > 4.5
     assert luminance((1, 1, 1)) == pytest.approx(1)
     assert luminance((0, 0, 0)) == 0
     assert luminance((0.5, 0.5, 0.5)) == pytest.approx(0.21404, abs=1e-5)

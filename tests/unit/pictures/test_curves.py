@@ -79,6 +79,24 @@ def test_texts_are_categories_in_order() -> None:
     assert_inside(figure)
 
 
+def test_long_labels_widen_the_figure_and_what_all_share_is_left_out() -> None:
+    labels = [f"size=64 attention={name * 12} rate=0.1" for name in ("additive", "dot")]
+    figure = draw_curves({"loss": dict.fromkeys(labels, SEEDS[:1])}, x_label="epoch")
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == [label.split()[1] for label in labels]
+    assert_inside(figure)
+
+
+def test_a_single_epoch_has_one_tick() -> None:
+    (axes,) = draw_curves({"loss": {"dot": [([1], [4.0])]}}, x_label="epoch").axes
+    assert axes.get_xlim() == (0.5, 1.5)
+    assert axes.get_xticks().tolist() == [1]
+
+
+def test_seeds_are_spoken_of_where_every_group_has_several() -> None:
+    figure = draw_curves({"loss": {"dot": SEEDS, "none": SEEDS[:1]}}, x_label="epoch")
+    assert figure.legends[0].get_title().get_text() == ""
+
+
 @pytest.mark.parametrize("panels", [{}, {"loss": {}}, {"loss": {"dot": []}}])
 def test_nothing_to_draw_is_an_error(panels: dict[str, dict[str, list[tuple[list[float], list[float]]]]]) -> None:
     with pytest.raises(RegardError) as caught:

@@ -83,6 +83,11 @@ def test_wrapped_lines_fit_and_nothing_is_lost() -> None:
     assert wrap("short", 1.2, size=10, face=face) == ["short"]
 
 
+def test_names_break_at_their_joints() -> None:
+    face = typeface([""])
+    assert wrap("attention-scaled_dot/seed-12", 0.8, size=10, face=face) == ["attention-", "scaled_dot/", "seed-12"]
+
+
 def test_measures_are_inches() -> None:
     face = typeface([""])
     width, height = face.measure("Hund", 12)

@@ -34,6 +34,16 @@ def test_without_colour_percentages_and_stars_tell_all() -> None:
     ]
 
 
+@pytest.mark.parametrize("colour", [None, "truecolor"])
+def test_a_full_cell_is_wide_enough_for_its_number_and_star(colour: str | None) -> None:
+    source = tuple(f"w{number}" for number in range(30))
+    for links, want in ((None, "100"), (frozenset({(29, 0)}), "100*")):
+        diagram = Diagram(source, ("x",), np.eye(30)[-1:], links)
+        console = Console(width=40, file=io.StringIO(), color_system=colour, force_terminal=bool(colour), record=True)
+        console.print(TerminalDiagram(diagram))
+        assert want in console.export_text()
+
+
 @pytest.mark.parametrize("name", ["NO_COLOR", "TERM"])
 def test_the_environment_can_switch_colour_off(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setenv(name, "dumb")
