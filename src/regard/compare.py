@@ -16,7 +16,7 @@ import numpy as np
 
 from regard.errors import RegardError
 from regard.evaluate import usual_metric
-from regard.groups import LOSSES, Array, Group, distinct, grouped
+from regard.groups import LOSS_QUANTITIES, Array, Group, distinct, grouped
 from regard.metrics.base import Metric
 from regard.metrics.signature import Signature, comparable
 from regard.metrics.significance import (
@@ -39,7 +39,7 @@ SCORES = ("bleu", "bleu_lc", "bleu_tok_lc", "chrf", "sentence_accuracy", "token_
 TOLD = (*SCORES, "nats_per_token")
 """Scores whose absence is worth a note; the losses go with the last."""
 HEAD = ("quantity", "group", "seeds", "mean", "variance", "deviation", "minimum", "maximum")
-PAIR_HEAD = ("pair", "difference", "95 % interval", "p corrected", "p", "p sentences", "p seeds", "p permutation")
+PAIR_HEAD = ("pair", "difference", "p corrected", "95 % interval", "p", "p sentences", "p seeds", "p permutation")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class Comparison:
 
     def rows(self) -> list[tuple[str, str, int, tuple[float, ...]]]:
         """Return quantity, group, seeds and the summary of the values; the score of the verdict first."""
-        names = [self.metric, *(name for name in (*SCORES, *LOSSES) if name != self.metric)]
+        names = [self.metric, *(name for name in (*SCORES, *LOSS_QUANTITIES) if name != self.metric)]
         return [
             (name, group.label, len(group.runs), group.quantities[name].summary())
             for name in names if name not in self.left_out
@@ -130,7 +130,7 @@ def compare_runs(
     reasons = _reasons(groups)
     if metric in reasons:
         raise RegardError(f"{reasons[metric]}: such scores do not belong into one table.")
-    left_out = {*reasons, *(LOSSES if "nats_per_token" in reasons else ())}
+    left_out = {*reasons, *(LOSS_QUANTITIES if "nats_per_token" in reasons else ())}
     sign = 1 if measure.higher_is_better else -1
     groups.sort(key=lambda group: -sign * group.quantities[metric].mean)
     return Comparison(
@@ -300,9 +300,11 @@ def _number(value: float) -> str:
 def _pair_cells(pair: Pair) -> list[str]:
     low, high = pair.both.interval or (math.nan, math.nan)
     tests = [test.p_value if test else math.nan for test in (pair.both, pair.sentences, pair.seeds, pair.permutation)]
-    told = ["–" if math.isnan(p) else "< 0.001" if p < 0.001 else f"{p:.3f}" for p in (pair.p_value, *tests)]
+    corrected, *told = (
+        "–" if math.isnan(p) else "< 0.001" if p < 0.001 else f"{p:.3f}" for p in (pair.p_value, *tests)
+    )
     interval = f"{signed(low, '.2f')} to {signed(high, '.2f')}"
-    return [f"{pair.better} − {pair.worse}", signed(pair.both.delta, "+.2f"), interval, *told]
+    return [f"{pair.better} − {pair.worse}", signed(pair.both.delta, "+.2f"), corrected, interval, *told]
 
 
 def _group_json(group: Group, left_out: frozenset[str]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from regard.metrics.spread import Spread
 from regard.parts import METRICS
 from regard.run import Run
 
-LOSSES = (
+LOSS_QUANTITIES = (
     "validation_loss_best",
     "validation_loss_end",
     "validation_loss_mean",
@@ -47,7 +47,7 @@ class Group:
         """Every score and loss that all seeds have."""
         found = {name: [each["scores"].get(name, {}).get("value") for each in self.evaluations] for name in METRICS}
         losses = [_losses(run) for run in self.runs]
-        found |= {name: [each.get(name) for each in losses] for name in LOSSES}
+        found |= {name: [each.get(name) for each in losses] for name in LOSS_QUANTITIES}
         return {name: Spread(tuple(values)) for name, values in found.items() if None not in values}
 
     def statistics(self, metric: Metric[Any]) -> list[Array]:
@@ -149,7 +149,7 @@ def _losses(run: Run) -> dict[str, float]:
     shares = [end - before for before, end in pairwise((0, *ends))]
     whole = [loss for loss, share in zip(train, shares, strict=True) if share >= 1]
     values = (min(valid), valid[-1], fmean(valid, shares), (whole or train)[-1], fmean(train, shares))
-    return dict(zip(LOSSES, values, strict=True))
+    return dict(zip(LOSS_QUANTITIES, values, strict=True))
 
 
 def _statistics(metric: Metric[Any], run: Run, evaluation: Mapping[str, Any]) -> Array:

@@ -64,7 +64,10 @@ def test_every_form_says_the_same(folder: Path) -> None:
     latex = compare(folder, "--latex").stdout
     assert latex.startswith("\\begin{tabular}{llrrrrrr}\n\\toprule\nquantity & group")
     assert "token\\_accuracy & " in latex
-    assert "\\begin{tabular}{lrrrrrrr}\n\\toprule\npair & difference & 95 \\% interval & p corrected & p & p sentences" in latex
+    assert (
+        "\\begin{tabular}{lrrrrrrr}\n\\toprule\npair & difference & p corrected & 95 \\% interval & p & p sentences"
+        in latex
+    )
     assert latex.endswith(f"% {told['verdict'][-1]}\n")
 
 

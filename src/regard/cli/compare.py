@@ -238,14 +238,15 @@ def _pipes(rows: list[list[str]]) -> str:
 
 
 def _latex(found: "Comparison") -> str:
-    from regard.compare import pair_rows, tables
+    from regard.compare import PAIR_HEAD, pair_rows, tables
 
     lines = []
     signature = f"{found.metric}, {found.signature}"
     pairs = [(signature, pair_rows(found))] if found.pairs else []
     for why, cells in tables(found) + pairs:
         head, *rows = [" & ".join(cell.translate(LATEX) for cell in row) + r" \\" for row in cells]
-        columns = "l" * (len(cells[0]) - 6) + "r" * 6
+        names = 1 if cells[0][0] == PAIR_HEAD[0] else 2
+        columns = "l" * names + "r" * (len(cells[0]) - names)
         lines += [rf"% {why}"] * bool(why) + [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", head, r"\midrule", *rows]
         lines += [r"\bottomrule", r"\end{tabular}"]
     told = [*([] if pairs else [signature]), *found.notes, *found.verdict()]

@@ -1,6 +1,6 @@
 """The scores of a run and the tables of a comparison as HTML: what a row is about stands first and stays in view."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from html import escape
 from typing import Any
 
@@ -22,14 +22,8 @@ def comparison_tables(found: Comparison) -> str:
             html += _titled(title, table(head[1:], [row[1:] for row in rows if row[0] == name]))
     if not found.pairs:
         return html
-    head, *cells = map(_corrected_first, pair_rows(found))
+    head, *cells = pair_rows(found)
     return html + _titled(f"{found.metric}: {found.signature}", table(head, cells))
-
-
-def _corrected_first(row: Sequence[str]) -> list[str]:
-    """Put the last p-value, which decides, right after the difference."""
-    pair, difference, *others, corrected = row
-    return [pair, difference, corrected, *others]
 
 
 def score_tables(evaluation: Mapping[str, Any]) -> str:
