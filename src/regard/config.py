@@ -235,7 +235,7 @@ class Config(Frozen):
         return self
 
 
-DEPENDENT = {"model.attention": "heads", "train.minutes": "epochs"}
+DEPENDENT = {"model.attention": "heads", "model.tie": "lexicon", "train.minutes": "epochs"}
 """Overriding the first key frees the second, which the experiment set for its own choice of the first."""
 
 

@@ -90,9 +90,9 @@ def test_another_word_is_chosen_and_the_model_goes_on(page: Page, url: str) -> N
     visit(page, f"{url}#Zwei%20Hunde%20spielen%20im%20Schnee.")
     page.value("document.querySelectorAll('.word')[2].click()")
     page.wait("document.querySelector('dialog').open")
-    assert text_of(page, "dialog [aria-current] b") == "are"
-    page.value("[...document.querySelectorAll('dialog li button')].find(b => b.textContent.startsWith('play')).click()")
-    page.wait("document.querySelector('.translation').textContent === 'Two dogs play in the snow.'")
+    assert text_of(page, "dialog [aria-current] b") == "play"
+    page.value("[...document.querySelectorAll('dialog li button')].find(b => b.textContent.startsWith('are')).click()")
+    page.wait("document.querySelector('.translation').textContent === 'Two dogs are playing in the snow.'")
     assert page.value("document.querySelectorAll('.word.given').length") == 3
     page.value("document.querySelector('.forced button').click()")
     page.wait("document.querySelector('.translation').textContent === 'Two dogs play in the snow.'")

@@ -129,7 +129,7 @@ def test_models_tell_what_they_are(box: str) -> None:
     status, (model,) = ask(f"{box}api/models")
     assert status == 200
     assert (model["name"], model["source"], model["target"], model["heads"]) == ("de-en", "de", "en", 4)
-    assert model["weights"] == pytest.approx(4.04e6, rel=0.01)
+    assert model["weights"] == pytest.approx(4.10e6, rel=0.01)
     assert model["scores"]["test-beam5-power1"]["bleu"]["signature"].startswith("metric:bleu|")
     assert model["card"].startswith("# de-en")
     assert ask(f"{box}api/health")[1]["models"] == ["de-en"]
