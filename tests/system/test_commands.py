@@ -135,7 +135,7 @@ def test_evaluate_prints_scores_with_signatures_and_stores_them(run: Path) -> No
         (["translate", "nowhere"], "Error: nowhere: no such file, and no such run; `regard train` makes one."),
         (["translate", "{run}", "missing.txt"],
          "Error: missing.txt: cannot read the file (No such file or directory)."),
-        (["translate", "{run}", "--beam", "0"], "Error: search.width: got 0, want an integer >= 1."),
+        (["translate", "{run}", "--beam", "0"], "Error: Invalid value for '--beam': 0 is not in the range x>=1."),
         (["evaluate", "{run}", "--split", "tset"],
          "Error: Unknown split 'tset' of corpus reverse. Did you mean 'test'?"),
         (["evaluate", "{run}", "--unknown", "replace"],

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from regard.cli import INTERRUPTED
-from regard.cli.options import PictureType
+from regard.cli.options import PictureType, beam_option
 from regard.cli.terminal import say
 from regard.errors import RegardError
 
@@ -38,9 +38,7 @@ Form = Literal["text", "json", "csv", "markdown", "latex"]
 @click.option(
     "--dir", "folder", type=click.Path(path_type=Path), help="Where the runs go; default: runs/compare-EXPERIMENT."
 )
-@click.option(
-    "--beam", type=click.IntRange(1), default=1, show_default=True, metavar="WIDTH", help="1 is greedy search."
-)
+@beam_option(1)
 @click.option("--split", default="test", show_default=True, help="Which part of the corpus.")
 @click.option("--metric", help="Score of the verdict; default: BLEU, or token accuracy for strings.")
 @click.option(

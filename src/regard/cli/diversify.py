@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from regard.cli.options import batch_option
+from regard.cli.options import batch_option, beam_option
 from regard.cli.terminal import bar, say
 from regard.errors import RegardError
 
@@ -27,14 +27,7 @@ Pair = tuple[str, str]
     metavar="RUN",
     help="A run in the other direction, trained on the same pairs. May be repeated.",
 )
-@click.option(
-    "--beam",
-    type=click.IntRange(1),
-    default=5,
-    show_default=True,
-    metavar="WIDTH",
-    help="Beam width; 1 is greedy search.",
-)
+@beam_option(5)
 @batch_option
 def diversify(runs: tuple[Path, ...], back: tuple[Path, ...], beam: int, batch: int) -> None:
     """Make more training pairs out of training data and models that know them.

@@ -59,6 +59,19 @@ batch_option = click.option(
     "--batch", type=click.IntRange(1), default=64, show_default=True, help="Sentences at a time."
 )
 
+
+def beam_option(default: int) -> Callable[[Command], Command]:
+    """Take the width of one search."""
+    return click.option(
+        "--beam",
+        type=click.IntRange(1),
+        default=default,
+        show_default=True,
+        metavar="WIDTH",
+        help="Beam width; 1 is greedy search.",
+    )
+
+
 OPTIONS = (
     click.option("--length-penalty", type=float, metavar="ALPHA",
                  help="Divide log P by length^ALPHA; 0 compares whole probabilities.  [default: 0.7, with --gnmt 0.6]"),

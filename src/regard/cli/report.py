@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from regard.cli.options import beam_option
 from regard.cli.terminal import say
 from regard.errors import RegardError
 
@@ -19,9 +20,7 @@ from regard.errors import RegardError
     metavar="FILE",
     help="File to write.",
 )
-@click.option(
-    "--beam", type=click.IntRange(1), default=1, show_default=True, metavar="WIDTH", help="1 is greedy search."
-)
+@beam_option(1)
 @click.option("--split", default="test", show_default=True, help="Which part of the corpus.")
 @click.option("--metric", help="Score to sort sentences by; default: BLEU, or token accuracy for strings.")
 def report(paths: tuple[str, ...], output: Path, beam: int, split: str, metric: str | None) -> None:  # fmt: skip

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from regard.cli.options import beam_option
 from regard.cli.terminal import say, say_how_to_type
 from regard.errors import RegardError
 
@@ -37,14 +38,7 @@ UNSPACED = re.compile(r"[^/\\A-Za-z0-9_]*[\u0e00-\u0eff\u1000-\u109f\u1780-\u17f
     metavar="FILE",
     help="Draw to FILE.png, .svg, .pdf or .html instead of the terminal; --epochs also to .gif.",
 )
-@click.option(
-    "--beam",
-    type=click.IntRange(1),
-    default=5,
-    show_default=True,
-    metavar="WIDTH",
-    help="Beam width; 1 is greedy search.",
-)
+@beam_option(5)
 @click.option(
     "--against",
     "others",

@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from regard.cli.options import RANKING, also_option, batch_option, refuse, search_options
+from regard.cli.options import RANKING, also_option, batch_option, beam_option, refuse, search_options
 from regard.cli.terminal import bar, say, say_how_to_type
 from regard.errors import RegardError
 
@@ -30,7 +30,7 @@ NAMED = 10
 @click.argument("run", required=False, type=click.Path(path_type=Path))
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 @also_option
-@click.option("--beam", type=int, default=5, show_default=True, metavar="WIDTH", help="Beam width; 1 is greedy search.")
+@beam_option(5)
 @click.option("--n-best", type=int, default=1, metavar="N", help="Print the N best, each after its line number.")
 @search_options
 @click.option("--sample", is_flag=True, help="Draw translations at random instead; --n-best says how many.")
