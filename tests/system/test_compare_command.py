@@ -78,6 +78,14 @@ def test_figures_are_drawn(folder: Path, tmp_path: Path) -> None:
     assert "length of the source (characters)" in (tmp_path / "l.svg").read_text(encoding="utf-8")
 
 
+def test_curves_in_the_terminal_follow_the_table_and_stay_out_of_what_programs_read(folder: Path) -> None:
+    drawn = compare(folder, "--curves", "-")
+    assert "training loss (nats per token)" in drawn.stdout and "●" in drawn.stdout
+    beside = compare(folder, "--curves", "-", "--json")
+    assert json.loads(beside.stdout)
+    assert "●" in beside.stderr
+
+
 def test_what_is_missing_from_a_comparison_is_named(folder: Path, tmp_path: Path) -> None:
     shutil.copytree(folder, tmp_path / "part")
     shutil.rmtree(tmp_path / "part" / CELLS[0])
@@ -227,7 +235,7 @@ def test_scores_by_beam_width_need_two_of_them(folder: Path, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("name", "why"),
     [
-        ("x.bmp", "got 'x.bmp', want a name that ends in .png, .svg or .pdf."),
+        ("x.bmp", "got 'x.bmp', want a name that ends in .png, .svg or .pdf, or -."),
         ("no/x.png", "got 'no/x.png', but there is no directory 'no'; make it first."),
     ],
 )
@@ -276,7 +284,7 @@ def test_a_failing_run_does_not_lose_the_others(folder: Path, tmp_path: Path) ->
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT], ids=["kill", "ctrl-c"])
 def test_after_an_interruption_only_missing_work_is_done(tmp_path: Path, number: signal.Signals) -> None:
-    words = ["reverse", *REVERSE, "train.epochs=150", "--seeds", "2", "--dir", str(tmp_path / "c"), "--jobs", "1"]
+    words = ["reverse", *REVERSE, "train.epochs=70", "--seeds", "2", "--dir", str(tmp_path / "c"), "--jobs", "1"]
     command = [sys.executable, "-m", "regard", "compare", *words]
     path = tmp_path / "c" / "seed-1"
     with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as process:
@@ -296,13 +304,13 @@ def test_after_an_interruption_only_missing_work_is_done(tmp_path: Path, number:
         assert time.monotonic() < deadline
         time.sleep(0.05)
     done = len(Run(path).epochs())
-    assert 3 <= done < 150
+    assert 3 <= done < 70
     config = json.loads((path / "config.json").read_text(encoding="utf-8"))
-    assert config["train"]["epochs"] == 150
+    assert config["train"]["epochs"] == 70
     again = subprocess.run(command, capture_output=True, text=True, check=True)
     assert again.stderr.splitlines()[0] == f"2 runs in {tmp_path / 'c'}: 0 there, 2 to do"
     events = [event for event in Run(path).events() if event["event"] == "epoch"]
-    assert [event["epoch"] for event in events] == list(range(1, 151))
+    assert [event["epoch"] for event in events] == list(range(1, 71))
     third = subprocess.run(command, capture_output=True, text=True, check=True)
     assert third.stderr == ""
     assert third.stdout == again.stdout

@@ -229,10 +229,10 @@ def peak(run: str, file: Path, lines: int) -> int:
     return int(done.stderr.split()[-1])
 
 
-@pytest.mark.parametrize(("few", "many"), [(4_200, 8_400), pytest.param(10_000, 100_000, marks=pytest.mark.slow)])
-def test_memory_does_not_grow_with_the_file(runs: dict[str, str], tmp_path: Path, few: int, many: int) -> None:
-    sizes = [peak(runs["strings"], tmp_path / "lines.txt", lines) for lines in (few, many)]
-    print(f"peak memory: {sizes[0] / 1024:.1f} MB for {few} lines, {sizes[1] / 1024:.1f} MB for {many}")
+@pytest.mark.slow
+def test_memory_does_not_grow_with_the_file(runs: dict[str, str], tmp_path: Path) -> None:
+    sizes = [peak(runs["strings"], tmp_path / "lines.txt", lines) for lines in (10_000, 100_000)]
+    print(f"peak memory: {sizes[0] / 1024:.1f} MB for 10,000 lines, {sizes[1] / 1024:.1f} MB for 100,000")
     assert sizes[1] < 1.1 * sizes[0]
 
 

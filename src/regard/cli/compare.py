@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from regard.cli import INTERRUPTED
-from regard.cli.options import PictureType, beam_option
+from regard.cli.options import TERMINAL, PictureType, beam_option
 from regard.cli.terminal import say
 from regard.errors import RegardError
 
@@ -42,7 +42,7 @@ Form = Literal["text", "json", "csv", "markdown", "latex"]
 @click.option("--split", default="test", show_default=True, help="Which part of the corpus.")
 @click.option("--metric", help="Score of the verdict; default: BLEU, or token accuracy for strings.")
 @click.option(
-    "--curves", type=PictureType(), metavar="FILE", help="Draw the losses by epoch to FILE.png, .svg or .pdf."
+    "--curves", type=PictureType(), metavar="FILE", help="Draw the losses by epoch to FILE.png, .svg, .pdf or -."
 )
 @click.option("--by-length", type=PictureType(), metavar="FILE", help="Draw the score by source length.")
 @click.option(
@@ -99,7 +99,7 @@ def compare(
     found = compare_runs(gathered.runs, evaluation=evaluation, metric=metric, axes=gathered.axes, notes=gathered.notes)
     click.echo(FORMS[form or "text"](found), nl=False)
     _say_notes(found, gathered, form)
-    _draw(found, curves=curves, by_length=by_length, by_beam=by_beam, entropy=entropy)
+    _draw(found, form, curves=curves, by_length=by_length, by_beam=by_beam, entropy=entropy)
     gathered.close(advice)
 
 
@@ -167,9 +167,13 @@ def _say_notes(found: "Comparison", gathered: "Gathered", form: Form | None) -> 
             say(note)
 
 
-def _draw(found: "Comparison", **places: Path | None) -> None:
+def _draw(found: "Comparison", form: Form | None, **places: Path | None) -> None:
+    """Draw to files, and to the terminal after the table, or beside it where a program reads the table."""
     if not any(places.values()):
         return
+    from rich.console import Console
+
+    from regard.pictures.chart import TerminalChart
     from regard.pictures.comparison import draw_by_beam, draw_by_length, draw_entropy, draw_learning
     from regard.pictures.files import save
 
@@ -184,11 +188,14 @@ def _draw(found: "Comparison", **places: Path | None) -> None:
     for name, path in places.items():
         if path:
             try:
-                save(pictures[name](), path)
+                figure = pictures[name]()
+                if path == TERMINAL:
+                    Console(stderr=form is not None).print(TerminalChart(figure))
+                else:
+                    save(figure, path)
+                    say(f"drawn in {path}")
             except RegardError as error:
                 problems.append(str(error))
-            else:
-                say(f"drawn in {path}")
     if problems:
         raise RegardError("\n".join(problems))
 

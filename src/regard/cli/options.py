@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 RANKING = ("length_penalty", "gnmt", "coverage")
 """Options that say how finished hypotheses are compared."""
+TERMINAL = Path("-")
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
@@ -33,15 +34,17 @@ class LengthType(click.ParamType["Length"]):
 
 
 class PictureType(click.ParamType[Path]):
-    """A file to draw to; a name that cannot work is better told before hours of training than after."""
+    """A file to draw to, or - for the terminal; what cannot work is better told before hours of training than after."""
 
     name = "picture"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
         """Refuse other suffixes, and folders that are not there."""
         path = Path(value)
+        if path == TERMINAL:
+            return path
         if path.suffix.lower() not in (".png", ".svg", ".pdf"):
-            self.fail(f"got '{path.name}', want a name that ends in .png, .svg or .pdf.", param, ctx)
+            self.fail(f"got '{path.name}', want a name that ends in .png, .svg or .pdf, or -.", param, ctx)
         if not path.parent.is_dir():
             self.fail(f"got '{path}', but there is no directory '{path.parent}'; make it first.", param, ctx)
         return path

@@ -32,6 +32,8 @@ _DASHES = (
     (0, (4, 4)),
 )
 _MARKERS = "os^DvPX*"
+MEAN = "mean"
+"""Which group of artists the strong lines are in."""
 _FEW = 12  # markers on a line
 
 
@@ -98,7 +100,8 @@ def _draw(axes: Axes, series: Series, *, labels: list[str], spread: str, bars: B
         if len(curves) > 1 and len(x):
             low, high = _band(y, spread)
             axes.fill_between(x, low, high, color=look["color"], alpha=0.18, linewidth=0)
-        axes.plot(x, y.mean(axis=0), **look, markevery=max(1, len(x) // _FEW))
+        name = _apart(labels)[labels.index(label)]
+        axes.plot(x, y.mean(axis=0), **look, markevery=max(1, len(x) // _FEW), label=name, gid=MEAN)
         if label in bars:
             axes.errorbar(x, y[0], _arms(y[0], bars[label]), fmt="none", ecolor=look["color"], elinewidth=1, capsize=3)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
