@@ -80,7 +80,8 @@ def test_figures_are_drawn(folder: Path, tmp_path: Path) -> None:
 
 def test_curves_in_the_terminal_follow_the_table_and_stay_out_of_what_programs_read(folder: Path) -> None:
     drawn = compare(folder, "--curves", "-")
-    assert "training loss (nats per token)" in drawn.stdout and "●" in drawn.stdout
+    assert "training loss (nats per token)" in drawn.stdout
+    assert "●" in drawn.stdout
     beside = compare(folder, "--curves", "-", "--json")
     assert json.loads(beside.stdout)
     assert "●" in beside.stderr
