@@ -108,12 +108,16 @@ def training(config: Config, *, seconds: float) -> tuple[Speed, Speed]:
 
 
 def profile(config: Config, *, steps: int = 10, most: int = 10) -> Iterator[Speed]:
-    """Say what a training step spends its processor time on, all threads together."""
-    trainer, batches = _fresh_training(config)
+    """Say what a training step of one thread spends its time on; threads that share a step are not seen."""
+    threads = torch.get_num_threads()
+    trainer, batches = _fresh_training(
+        config.model_copy(update={"train": config.train.model_copy(update={"threads": 1})})
+    )
     trainer.step(batches[0], config.train.learning_rate)
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as seen:
         for batch in islice(cycle(batches), steps):
             trainer.step(batch, config.train.learning_rate)
+    torch.set_num_threads(threads)
     times = Counter({event.key.removeprefix("aten::"): event.self_cpu_time_total for event in seen.key_averages()})
     for name, time_spent in times.most_common(most):
         yield Speed(name, 100 * time_spent / times.total(), "% of a training step")

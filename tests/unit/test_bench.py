@@ -51,7 +51,15 @@ def test_a_profile_names_what_takes_most(config: Config) -> None:
     shares = list(bench.profile(config, steps=2, most=5))
     assert [each.value for each in shares] == sorted((each.value for each in shares), reverse=True)
     assert 0 < sum(each.value for each in shares) <= 100
-    assert {"mm", "addmm"} & {each.what for each in bench.profile(config, steps=2, most=100)}
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_profile_sees_all_products_of_a_step_and_leaves_the_threads(threads: int) -> None:
+    config = load_config("homework", [*SMALL, "model.hidden=64", "train.batch=64", f"train.threads={threads}"])
+    before = torch.get_num_threads()
+    shares = {each.what: each.value for each in bench.profile(config, steps=2, most=100)}
+    assert shares["mm"] + shares["addmm"] > shares["_fused_adamw_"]
+    assert torch.get_num_threads() == before
 
 
 def test_decoding_and_latency(config: Config) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING
@@ -38,10 +39,11 @@ def bench(
 
     Sentences are random words with the lengths of image captions, so no data is needed; unless it says how many
     subwords there are, vocabularies have 6,000 words. `sentence` and `start` translate a real sentence with the model
-    in the box; `profile`, on request, says what a training step spends its time on. Training is also given as a share
-    of the limit: the time that its matrix products alone would take at the fastest rate of this machine, which is
-    measured in the same run. Speeds of a busy machine mean little: compare figures of one run.
+    in the box; `profile`, on request, says what a training step of one thread spends its time on. Training is also
+    given as a share of the limit: the time that its matrix products alone would take at the fastest rate of this
+    machine, which is measured in the same run. Speeds of a busy machine mean little: compare figures of one run.
     """
+    os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # torch's profiler talks on stderr; read when torch is imported
     from regard.bench import machine
     from regard.cli.terminal import say
     from regard.config import load_config
