@@ -7,7 +7,7 @@ models, and Welch's t-test of the seeds' scores, which keeps the sentences.
 """
 
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -26,6 +26,7 @@ from regard.metrics.significance import (
     over_both,
     over_draws,
     permutation_test,
+    seed_noise,
     welch,
 )
 from regard.metrics.tables import share_out
@@ -206,17 +207,26 @@ def _pairs(groups: list[Group], metric: Metric[Any]) -> list[Pair]:
         raise RegardError(f"compare: got evaluations of {told} sentences, want the same sentences from all runs.")
     (segments,) = sizes
     drawn = {label: _drawn(seeds, metric) for label, seeds in statistics.items()}
-    pairs = [_pair(one, other, drawn, metric.name, segments=segments) for one, other in combinations(groups, 2)]
+    seeds = [scores for group in groups if len(scores := group.quantities[metric.name].values) > 1]
+    pairs = [_pair(*pair, drawn, metric.name, segments=segments, seeds=seeds) for pair in combinations(groups, 2)]
     corrected = holm([pair.p_value for pair in pairs])
     return [replace(pair, p_value=p_value) for pair, p_value in zip(pairs, corrected, strict=True)]
 
 
-def _pair(better: Group, worse: Group, drawn: Mapping[str, Array], metric: str, *, segments: int) -> Pair:
-    """Test a pair; its p-value is not yet corrected."""
+def _pair(
+    better: Group,
+    worse: Group,
+    drawn: Mapping[str, Array],
+    metric: str,
+    *,
+    segments: int,
+    seeds: Sequence[Sequence[float]],
+) -> Pair:
+    """Test a pair, knowing the seeds of all groups; its p-value is not yet corrected."""
     scores = worse.quantities[metric].values, better.quantities[metric].values
     delta, draws = float(np.mean(scores[1]) - np.mean(scores[0])), drawn[better.label] - drawn[worse.label]
     has_seeds = min(map(len, scores)) > 1
-    both = over_both(delta, draws, segments=segments, seeds=scores if has_seeds else None)
+    both = over_both(delta, draws, segments=segments, noise=seed_noise(scores, seeds) if has_seeds else None)
     return Pair(
         better=better.label,
         worse=worse.label,
@@ -266,7 +276,7 @@ def signed(value: float, form: str) -> str:
 
 def _not_told_apart(pair: Pair, pairs: int) -> str:
     tests = {"sentences": pair.sentences, "seeds": pair.seeds}
-    doubts = [name for name, test in tests.items() if test and test.p_value >= LEVEL]
+    doubts = [name for name, test in tests.items() if test and not test.p_value < LEVEL]
     why = ""
     if pair.both.p_value < LEVEL:
         why = f" after the correction for {pairs} pairs"

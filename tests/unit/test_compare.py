@@ -230,6 +230,7 @@ def pair(both: float, sentences: float, seeds: float | None, corrected: float | 
             "not distinguishable: a and b (p = 0.3; it holds over seeds, and more sentences could tell)",
         ),
         (pair(0.03, 0.01, 0.02, 0.06), "not distinguishable: a and b (p = 0.060 after the correction for 1 pairs)"),
+        (pair(0.4, 0.3, math.nan), "not distinguishable: a and b (p = 0.4)"),  # seeds that do not differ say nothing
         (pair(0.4, 0.3, 0.31), "not distinguishable: a and b (p = 0.4)"),
         (pair(0.04, 0.04, None), "a beats b over sentences alone: +1.9 bleu, p = 0.040"),
         (pair(0.4, 0.4, None), "not distinguishable: a and b (p = 0.4)"),

@@ -18,6 +18,10 @@ SPLITS = 20_000
 _CELLS = 4_000_000  # of a chunk of resamplings x segments: bounds memory
 _TIE = 1e-9  # differences that are equal on paper may differ in the last digits
 
+_POINTS = 200  # of an integral
+_erfc = np.vectorize(math.erfc, otypes=[np.float64])
+
+Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
 Aggregate = Callable[[np.ndarray], np.ndarray]
 Statistics = Float[np.ndarray, "_segments k"]
 
@@ -66,31 +70,62 @@ def over_draws(delta: float, drawn: Float[np.ndarray, " resamplings"]) -> Differ
     return Difference(delta, _p_value(drawn - delta, delta), _middle(drawn), "paired bootstrap")
 
 
+@dataclass(frozen=True, slots=True)
+class SeedNoise:
+    """How far other seeds could move a difference."""
+
+    variance: float
+    """Squared standard error of the difference."""
+    df: int
+    """Degrees of freedom that it was estimated with."""
+
+
+def seed_noise(pair: tuple[Sequence[float], Sequence[float]], groups: Sequence[Sequence[float]]) -> SeedNoise:
+    """Estimate it from the seeds of all groups together, since a pair's own few tell little; never below its own.
+
+    A pair whose two or three seeds happen to agree would otherwise look certain, and among many pairs one does.
+    """
+    scores, of_pair = [_scores(group) for group in groups], [_scores(values) for values in pair]
+    df = sum(len(each) - 1 for each in scores)
+    pooled = sum(float(each.var()) * len(each) for each in scores) / df
+    own = sum(float(each.var(ddof=1)) / len(each) for each in of_pair)
+    return SeedNoise(max(own, pooled * sum(1 / len(each) for each in of_pair)), df)
+
+
 def over_both(
-    delta: float,
-    drawn: Float[np.ndarray, " resamplings"],
-    *,
-    segments: int,
-    seeds: tuple[Sequence[float], Sequence[float]] | None,
+    delta: float, drawn: Float[np.ndarray, " resamplings"], *, segments: int, noise: SeedNoise | None
 ) -> Difference:
     """Judge a difference by its spread over segments and over seeds together: would it hold for both drawn anew?
 
-    The squared standard errors add up: that of the drawn corpora, and those of each system's seeds, where there are
-    several. The degrees of freedom are Satterthwaite's.
+    The squared standard errors add up. That of the segments is known well; that of the seeds is not, so the p-value is
+    the mean over all that it may be. Without segments' noise this is Student's t, without seeds' noise the normal law.
     """
-    defined = drawn[~np.isnan(drawn)]
+    test, defined = "segments and seeds", drawn[~np.isnan(drawn)]
     if len(defined) < 2:
-        return Difference(delta, 1.0, None, "t over segments and seeds")
-    parts = [(float(defined.var(ddof=1)), max(1, segments - 1))]
-    parts += [(float(scores.var(ddof=1)) / len(scores), len(scores) - 1) for scores in map(_scores, seeds or ())]
-    error = math.sqrt(sum(part for part, _ in parts))
-    if error < _TIE:
-        return Difference(delta, float(abs(delta) < _TIE), (delta, delta), "t over segments and seeds")
-    df = error**4 / sum(part**2 / freedom for part, freedom in parts)
-    margin = t_quantile(1 - LEVEL, df) * error
+        return Difference(delta, 1.0, None, test)
+    known = float(defined.var(ddof=1)) * segments / max(1, segments - 1)  # drawing from so few makes it too small
+    variances, chances = _possible_variances(known, noise)
+    if math.sqrt(known + (noise.variance if noise else 0.0)) < _TIE:
+        return Difference(delta, float(abs(delta) < _TIE), (delta, delta), test)
+
+    def p_value(distance: float) -> float:
+        return float(chances @ _erfc(distance / np.sqrt(2 * variances)))
+
+    margin = _bisect(p_value, 1 - LEVEL)
     undefined = 1 - len(defined) / len(drawn)
-    p_value = max(t_two_sided(delta / error, df), undefined)
-    return Difference(delta, p_value, (delta - margin, delta + margin), "t over segments and seeds")
+    return Difference(delta, max(p_value(abs(delta)), undefined), (delta - margin, delta + margin), test)
+
+
+def _possible_variances(known: float, noise: SeedNoise | None) -> tuple[Floats, Floats]:
+    """Return what the variance may be, and how probable each is: an estimate times df over a chi-squared number."""
+    if noise is None or noise.variance < _TIE**2:
+        return np.array([known]), np.ones(1)
+    df = noise.df
+    below = max(64 / df, 12 * math.sqrt(2 / df))
+    logs = np.linspace(math.log(df) - below, math.log(df + 100 + 12 * math.sqrt(2 * df)), _POINTS)
+    heights = df / 2 * logs - np.exp(logs) / 2
+    chances = np.exp(heights - heights.max())
+    return known + noise.variance * df / np.exp(logs), chances / chances.sum()
 
 
 def approximate_randomisation(
@@ -156,13 +191,18 @@ def t_two_sided(t: float, df: float) -> float:
 
 
 def t_quantile(p_value: float, df: float) -> float:
-    """Return the t whose two-sided p-value is given, by bisection."""
+    """Return the t whose two-sided p-value is given."""
+    return _bisect(lambda t: t_two_sided(t, df), p_value)
+
+
+def _bisect(falling: Callable[[float], float], value: float) -> float:
+    """Return where a function that falls from 1 at 0 reaches a value."""
     low, high = 0.0, 1.0
-    while t_two_sided(high, df) > p_value:
+    while falling(high) > value:
         high *= 2
-    for _ in range(80):
+    while high - low > 1e-8 * high:
         middle = (low + high) / 2
-        low, high = (middle, high) if t_two_sided(middle, df) > p_value else (low, middle)
+        low, high = (middle, high) if falling(middle) > value else (low, middle)
     return high
 
 

@@ -1,5 +1,6 @@
 import math
 import time
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -11,12 +12,14 @@ from regard.metrics import significance
 from regard.metrics.accuracy import SentenceAccuracy
 from regard.metrics.bleu import Bleu
 from regard.metrics.significance import (
+    SeedNoise,
     approximate_randomisation,
     bootstrap_interval,
     holm,
     over_both,
     paired_bootstrap,
     permutation_test,
+    seed_noise,
     t_quantile,
     t_two_sided,
     welch,
@@ -213,38 +216,66 @@ def test_welch_without_any_variance():
         assert outcome.interval is None
 
 
-def test_over_both_by_hand():
-    drawn = np.array([1.0, 2.0, 3.0])  # variance 1; seeds: variances 1 / 3 and 4 / 3 of the means
-    outcome = over_both(2.0, drawn, segments=11, seeds=([1.0, 2.0, 3.0], [2.0, 4.0, 6.0]))
-    error = math.sqrt(1 + 1 / 3 + 4 / 3)
-    df = error**4 / (1 / 10 + (1 / 9) / 2 + (16 / 9) / 2)
-    assert outcome.p_value == pytest.approx(t_two_sided(2 / error, df))
-    margin = t_quantile(0.05, df) * error
-    assert outcome.interval == pytest.approx((2 - margin, 2 + margin))
-    alone = over_both(2.0, drawn, segments=11, seeds=None)
-    assert alone.p_value == pytest.approx(t_two_sided(2.0, 10))
+def drawn_with(error, size=1000):
+    """Return draws whose variance, corrected for drawing from 1,000 segments, is the square of the given error."""
+    values = generator().normal(size=size)
+    return (values - values.mean()) / values.std(ddof=1) * error * math.sqrt(999 / 1000)
+
+
+def test_the_noise_of_seeds_by_hand():
+    pair, calm = ([1.0, 2.0, 3.0], [2.0, 4.0, 6.0]), [5.0, 5.0]
+    # variances 1 and 4: the pair alone has (2 + 8) / 4 of either, and with the calm group 10 / 5
+    assert seed_noise(pair, pair) == SeedNoise(pytest.approx(2.5 * 2 / 3), 4)
+    assert seed_noise(pair, [*pair, calm]) == SeedNoise(pytest.approx(1 / 3 + 4 / 3), 5)  # its own is more
+    assert seed_noise((pair[0], calm), [*pair, calm]) == SeedNoise(pytest.approx(2 * (1 / 3 + 1 / 2)), 5)
+
+
+@pytest.mark.parametrize("df", [1, 2, 4, 14, 300])
+@pytest.mark.parametrize("t", [0.3, 2.0, 9.0])
+def test_where_only_seeds_vary_it_is_students_test(t, df):
+    outcome = over_both(t, np.zeros(9), segments=1000, noise=SeedNoise(1.0, df))
+    assert outcome.p_value == pytest.approx(t_two_sided(t, df), rel=1e-6)
+    margin = t_quantile(0.05, df)
+    assert outcome.interval == pytest.approx((t - margin, t + margin), rel=1e-6)
+
+
+def test_where_only_segments_vary_it_is_the_normal_law():
+    for noise in (None, SeedNoise(0.0, 4)):
+        outcome = over_both(1.959964, drawn_with(1.0), segments=1000, noise=noise)
+        assert outcome.p_value == pytest.approx(0.05, abs=1e-6)
+        assert outcome.interval == pytest.approx((0.0, 2 * 1.959964), abs=1e-5)
+
+
+def test_more_noise_is_never_surer():
+    for noise in (SeedNoise(1.0, 2), SeedNoise(1.0, 6), None):
+        p_values = [
+            over_both(5.0, drawn_with(error), segments=1000, noise=noise).p_value for error in (0.05, 0.3, 1, 3)
+        ]
+        assert p_values == sorted(p_values)
 
 
 def test_over_both_without_any_variance_or_score():
-    still, seeds = np.full(9, 2.0), ([1.0, 1.0], [3.0, 3.0])
-    assert over_both(2.0, still, segments=10, seeds=seeds).p_value == 0
-    assert over_both(0.0, np.zeros(9), segments=10, seeds=([1.0, 1.0], [1.0, 1.0])).p_value == 1
-    assert over_both(2.0, np.full(9, np.nan), segments=10, seeds=seeds).p_value == 1
+    still, none = np.full(9, 2.0), SeedNoise(0.0, 2)
+    assert over_both(2.0, still, segments=10, noise=none).p_value == 0
+    assert over_both(0.0, np.zeros(9), segments=10, noise=none).p_value == 1
+    assert over_both(2.0, np.full(9, np.nan), segments=10, noise=none).p_value == 1
     half = np.where(np.arange(100) % 2, np.nan, np.linspace(1.9, 2.1, 100))
-    assert over_both(2.0, half, segments=10, seeds=None).p_value == 0.5
+    assert over_both(2.0, half, segments=10, noise=None).p_value == 0.5
 
 
-@pytest.mark.parametrize("seeds", [2, 3, 5, 10])
-@pytest.mark.parametrize("ratio", [0.3, 1.0, 3.0])
-def test_false_alarms_are_rare_where_sentences_and_seeds_both_vary(seeds, ratio):
-    random, alarms, trials = generator(), 0, 600
+@pytest.mark.parametrize(("groups", "seeds"), [(2, 2), (3, 3), (7, 2)])
+@pytest.mark.parametrize("error", [0.3, 3.0])
+def test_a_false_alarm_among_all_pairs_is_rare(groups, seeds, error):
+    random, alarms, draws = generator(), 0, drawn_with(error)
+    trials = min(1000, 2400 // math.comb(groups, 2))
     for _ in range(trials):
-        scores = random.normal(size=(2, seeds)) * math.sqrt(seeds / 2)  # the difference of their means has variance 1
-        shift = ratio * random.normal()  # of this test set
-        a, b = scores[0], scores[1] + shift
-        delta = b.mean() - a.mean()
-        drawn = delta + ratio * random.normal(size=200)
-        alarms += over_both(delta, drawn, segments=1000, seeds=(a, b)).p_value < 0.05
+        scores = random.normal(size=(groups, seeds)) + error / math.sqrt(2) * random.normal(size=(groups, 1))
+        pairs = list(combinations(scores, 2))
+        p_values = [
+            over_both(b.mean() - a.mean(), draws, segments=1000, noise=seed_noise((a, b), scores)).p_value
+            for a, b in pairs
+        ]
+        alarms += min(holm(p_values)) < 0.05
     assert alarms / trials < 0.075
 
 
