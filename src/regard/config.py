@@ -110,7 +110,7 @@ class ModelConfig(Frozen):
     attention_size: PositiveInt = 512
     """Size of keys and queries, all heads together."""
     heads: PositiveInt = 1
-    """Heads of multi_head."""
+    """Heads of multi_head, which has 4 where nothing is said."""
     normalise: Annotated[str, one_of(NORMALISERS)] = "softmax"
     """How scores become weights."""
     dropout: Share = 0.0
@@ -129,6 +129,12 @@ class ModelConfig(Frozen):
     """Share embeddings: target with output, or source as well."""
     lexicon: NonNegativeFloat = 0.0
     """Strength of a short way from attended source words to the output layer; 0 for none."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _several_heads(cls, values: Any) -> Any:
+        is_several = isinstance(values, Mapping) and values.get("attention") == "multi_head"
+        return {"heads": 4, **values} if is_several else values
 
     @model_validator(mode="after")
     def _lexicon_needs_embeddings(self) -> "ModelConfig":

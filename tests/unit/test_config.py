@@ -63,6 +63,8 @@ def test_the_last_of_equal_keys_counts() -> None:
 def test_another_attention_leaves_the_heads_of_the_preset_behind() -> None:
     assert load_config("multi30k").model.heads == 4
     assert load_config("multi30k", ["model.attention=multi_head"]).model.heads == 4
+    assert load_config("scenes", ["model.attention=multi_head"]).model.heads == 4  # one would be scaled_dot
+    assert load_config("scenes", ["model.attention=multi_head", "model.heads=1"]).model.heads == 1
     assert load_config("multi30k", ["model.attention=scaled_dot"]).model.heads == 1
     message = "multi30k: model: heads: got 4 with attention 'scaled_dot', want 1 or multi_head."
     assert problems("multi30k", "model.heads=4", "model.attention=scaled_dot") == [message]
