@@ -27,8 +27,9 @@ from regard.errors import RegardError
 from regard.groups import Group
 from regard.metrics.significance import Difference, holm, welch
 from regard.parts import METRICS
-from regard.pictures.comparison import draw_by_beam, draw_by_length, draw_learning
+from regard.pictures.comparison import draw_by_beam, draw_by_length, draw_entropy, draw_learning
 from regard.pictures.files import render
+from regard.pictures.timelapse import epochs_of
 from regard.run import Run
 from regard.search.strategy import Strategy
 from tiny_runs import make_run
@@ -395,8 +396,13 @@ def test_part_of_an_epoch_counts_as_its_share(base: Path, tmp_path: Path) -> Non
     assert rows["training_loss_mean", "mean"] == pytest.approx((6 + 2 + 0.4) / 2.1)
     assert rows["validation_loss_mean", "mean"] == pytest.approx((3 + 1 + 0.2) / 2.1 + 0.01)
     assert rows["validation_loss_end", "mean"] == pytest.approx(2.01)
-    lines = draw_learning({"cut": [cut]}).axes[0].get_lines()
-    assert lines[0].get_xdata() == pytest.approx([1, 2, 2.1])
+    (cut.path / "attention.jsonl").unlink(missing_ok=True)
+    for epoch in (1, 2, 3):
+        sentence = {"source": ["Hund"], "target": ["dog"], "weights": [[1.0]], "links": None}
+        cut.log({"epoch": epoch, "entropy_nats": 1.0, "sentences": [sentence]}, "attention")
+    for draw in (draw_learning, draw_entropy):
+        assert draw({"cut": [cut]}).axes[0].get_lines()[0].get_xdata() == pytest.approx([1, 2, 2.1])
+    assert [diagram.title for diagram in epochs_of(cut)] == ["epoch 1", "epoch 2", "epoch 2.1"]
 
 
 def configured(run: Run, **values: object) -> Run:
@@ -447,8 +453,9 @@ def test_groups_that_differ_in_many_settings_are_named_by_their_first_run(
 
 
 def test_a_notebook_shows_a_comparison(runs: list[Run]) -> None:
-    html = compare_runs(runs)._repr_html_()
+    html = compare_runs(runs, notes=["one < two is missing."])._repr_html_()
     assert "<p>bleu</p>" in html
+    assert "<p>one &lt; two is missing.</p>" in html
     assert "<th>group</th>" in html
     assert " beats none: +" in html
     assert ">p corrected</th>" in html
