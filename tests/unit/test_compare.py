@@ -23,11 +23,13 @@ from regard.compare import (
     tables,
     told_p,
 )
+from regard.data.tokenizers import TokenizerPair
 from regard.errors import RegardError
 from regard.groups import Group
 from regard.metrics.significance import Difference, holm, welch
 from regard.parts import METRICS
-from regard.pictures.comparison import draw_by_beam, draw_by_length, draw_entropy, draw_learning
+from regard.pictures.comparison import draw_by_beam, draw_by_length, draw_entropy, draw_learning, draw_learning_apart
+from regard.pictures.curves import Note
 from regard.pictures.files import render
 from regard.pictures.timelapse import epochs_of
 from regard.run import Run
@@ -373,6 +375,25 @@ def test_pictures_say_how_many_sentences_and_how_sure(runs: list[Run], base: Pat
     (bars,) = [each for each in figure.axes[0].collections if isinstance(each, LineCollection)]
     assert [line[:, 1].tolist() for line in bars.get_segments()] == [[45.0, 52.0]] * 2
     assert figure.legends[0].get_title().get_text() == "bars: 95 % interval over sentences"
+
+
+def test_few_sentences_are_told_in_a_terminal_too(base: Path, tmp_path: Path) -> None:
+    run = fake(base, tmp_path / "one", attention="none", seed=1, wrong=3)
+    first, *rest = run.evaluations()["test-greedy"]["sentences"]
+    change(run.path / "evaluations" / "test-greedy.json", sentences=[first | {"source": "x " * 12}, *rest])
+    figure = draw_by_length(compare_runs([run]))
+    assert figure.notes == (Note("grey: fewer than 10 sentences", "fewer than 10 sentences: 11-15"),)
+
+
+def test_losses_of_different_vocabularies_have_a_note(base: Path, runs: list[Run], tmp_path: Path) -> None:
+    told = "vocabularies differ: do not compare the height of the losses"
+    other = fake(base, tmp_path / "other", attention="mean", seed=1, wrong=3)
+    TokenizerPair.train(other.config.tokenizer, ["Hund"] * 9, ["dog"] * 9).save(other.path)
+    groups = {"none": runs[:1], "mean": [other]}
+    for figure in (draw_learning(groups), *draw_learning_apart(groups)):
+        assert figure.legends[0].get_title().get_text().replace("\n", " ") == told
+    assert draw_learning(groups).notes == (Note(told, told),)
+    assert draw_learning({"none": runs[:1], "additive": runs[3:4]}).notes == ()
 
 
 def in_steps(run: Run, *ends: int) -> Run:
