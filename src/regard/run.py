@@ -1,6 +1,7 @@
 """A run is a directory; this is the only code that knows its file names."""
 
 import json
+import math
 import os
 import platform
 import shutil
@@ -156,8 +157,10 @@ class Run:
         return epochs
 
     def attention(self) -> list[dict[str, Any]]:
-        """Return what `regard.training.watch` saw after each epoch; nothing where there is no attention."""
-        return self._by_epoch("attention", self.events("attention"), SEEN)
+        """Return what `regard.training.watch` saw after each epoch, as `epochs` has them; nothing without attention."""
+        ends = {math.ceil(epoch["epoch"]): epoch["epoch"] for epoch in self.epochs()}
+        seen = self._by_epoch("attention", self.events("attention"), SEEN)
+        return [record | {"epoch": ends.get(record["epoch"], record["epoch"])} for record in seen]
 
     def _by_epoch(
         self, name: str, records: Iterable[dict[str, Any]], wanted: Mapping[str, Any]

@@ -23,12 +23,15 @@ from regard.compare import (
     tables,
     told_p,
 )
+from regard.data.tokenizers import TokenizerPair
 from regard.errors import RegardError
 from regard.groups import Group
 from regard.metrics.significance import Difference, holm, welch
 from regard.parts import METRICS
-from regard.pictures.comparison import draw_by_beam, draw_by_length, draw_learning
+from regard.pictures.comparison import draw_by_beam, draw_by_length, draw_entropy, draw_learning, draw_learning_apart
+from regard.pictures.curves import Note
 from regard.pictures.files import render
+from regard.pictures.timelapse import epochs_of
 from regard.run import Run
 from regard.search.strategy import Strategy
 from tiny_runs import make_run
@@ -375,6 +378,25 @@ def test_pictures_say_how_many_sentences_and_how_sure(runs: list[Run], base: Pat
     assert figure.legends[0].get_title().get_text() == "bars: 95 % interval over sentences"
 
 
+def test_few_sentences_are_told_in_a_terminal_too(base: Path, tmp_path: Path) -> None:
+    run = fake(base, tmp_path / "one", attention="none", seed=1, wrong=3)
+    first, *rest = run.evaluations()["test-greedy"]["sentences"]
+    change(run.path / "evaluations" / "test-greedy.json", sentences=[first | {"source": "x " * 12}, *rest])
+    figure = draw_by_length(compare_runs([run]))
+    assert figure.notes == (Note("grey: fewer than 10 sentences", "fewer than 10 sentences: 11-15"),)
+
+
+def test_losses_of_different_vocabularies_have_a_note(base: Path, runs: list[Run], tmp_path: Path) -> None:
+    told = "vocabularies differ: do not compare the height of the losses"
+    other = fake(base, tmp_path / "other", attention="mean", seed=1, wrong=3)
+    TokenizerPair.train(other.config.tokenizer, ["Hund"] * 9, ["dog"] * 9).save(other.path)
+    groups = {"none": runs[:1], "mean": [other]}
+    for figure in (draw_learning(groups), *draw_learning_apart(groups)):
+        assert figure.legends[0].get_title().get_text().replace("\n", " ") == told
+    assert draw_learning(groups).notes == (Note(told, told),)
+    assert draw_learning({"none": runs[:1], "additive": runs[3:4]}).notes == ()
+
+
 def in_steps(run: Run, *ends: int) -> Run:
     """A run whose epochs ended after so many steps, of ten that an epoch has."""
     log = run.path / "log.jsonl"
@@ -396,8 +418,13 @@ def test_part_of_an_epoch_counts_as_its_share(base: Path, tmp_path: Path) -> Non
     assert rows["training_loss_mean", "mean"] == pytest.approx((6 + 2 + 0.4) / 2.1)
     assert rows["validation_loss_mean", "mean"] == pytest.approx((3 + 1 + 0.2) / 2.1 + 0.01)
     assert rows["validation_loss_end", "mean"] == pytest.approx(2.01)
-    lines = draw_learning({"cut": [cut]}).axes[0].get_lines()
-    assert lines[0].get_xdata() == pytest.approx([1, 2, 2.1])
+    (cut.path / "attention.jsonl").unlink(missing_ok=True)
+    for epoch in (1, 2, 3):
+        sentence = {"source": ["Hund"], "target": ["dog"], "weights": [[1.0]], "links": None}
+        cut.log({"epoch": epoch, "entropy_nats": 1.0, "sentences": [sentence]}, "attention")
+    for draw in (draw_learning, draw_entropy):
+        assert draw({"cut": [cut]}).axes[0].get_lines()[0].get_xdata() == pytest.approx([1, 2, 2.1])
+    assert [diagram.title for diagram in epochs_of(cut)] == ["epoch 1", "epoch 2", "epoch 2.1"]
 
 
 def configured(run: Run, **values: object) -> Run:
@@ -448,8 +475,9 @@ def test_groups_that_differ_in_many_settings_are_named_by_their_first_run(
 
 
 def test_a_notebook_shows_a_comparison(runs: list[Run]) -> None:
-    html = compare_runs(runs)._repr_html_()
+    html = compare_runs(runs, notes=["one < two is missing."])._repr_html_()
     assert "<p>bleu</p>" in html
+    assert "<p>one &lt; two is missing.</p>" in html
     assert "<th>group</th>" in html
     assert " beats none: +" in html
     assert ">p corrected</th>" in html

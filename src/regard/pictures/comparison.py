@@ -11,7 +11,7 @@ from regard.groups import Group
 from regard.metrics.base import Metric, Score
 from regard.parts import METRICS
 from regard.pictures.colours import FAINT
-from regard.pictures.curves import Seed, Series, counted, draw_curves
+from regard.pictures.curves import Curves, Note, Seed, Series, counted, draw_curves, same
 from regard.pictures.timelapse import unseen
 from regard.run import Run
 from regard.search.strategy import Strategy
@@ -33,29 +33,37 @@ LEAST_ENTROPY = 0.5
 """Nats that the axis of entropy spans at least: a smaller difference is not seen in the diagrams either."""
 
 
-def draw_learning(groups: Mapping[str, Sequence[Run]]) -> Figure:
+def draw_learning(groups: Mapping[str, Sequence[Run]]) -> Curves:
     """Draw the losses by epoch; runs of one group are seeds of the same experiment. One without a log has no line."""
-    return draw_curves(_losses(groups), x_label="epoch", is_same_scale=True)
+    panels, notes = _losses(groups)
+    return draw_curves(panels, x_label="epoch", is_same_scale=True, notes=notes, labels=[*groups])
 
 
 def draw_learning_apart(groups: Mapping[str, Sequence[Run]]) -> list[Figure]:
     """Draw the same as figures for a page that sets them side by side where there is room, on one scale."""
-    figures = [draw_curves({heading: series}, x_label="epoch") for heading, series in _losses(groups).items()]
+    panels, notes = _losses(groups)
+    figures: list[Figure] = [
+        draw_curves({heading: series}, x_label="epoch", notes=notes, labels=[*groups])
+        for heading, series in panels.items()
+    ]
     limits = [limit for figure in figures for limit in figure.axes[0].get_ylim()]
     for figure in figures:
         figure.axes[0].set_ylim(min(limits), max(limits))
     return figures
 
 
-def _losses(groups: Mapping[str, Sequence[Run]]) -> dict[str, Series]:
+def _losses(groups: Mapping[str, Sequence[Run]]) -> tuple[dict[str, Series], list[Note]]:
     logged = {label: [run for run in runs if run.epochs()] for label, runs in groups.items()}
     if not any(logged.values()):
         first = next(iter(groups.values()))[0]
         raise RegardError(f"{first.path}: has no log of its training, which curves are drawn from.")
-    return {
+    panels: dict[str, Series] = {
         heading: {label: [_curve(run, key) for run in runs] for label, runs in logged.items() if runs}
         for key, heading in LOSSES.items()
     }
+    targets = [run.tokenizers.target for runs in logged.values() for run in runs]
+    is_one_scale = len({frozenset(target.pieces(range(target.size))) for target in targets}) == 1
+    return panels, [] if is_one_scale else [same("vocabularies differ: do not compare the height of the losses")]
 
 
 def _curve(run: Run, key: str) -> Seed:
@@ -63,7 +71,7 @@ def _curve(run: Run, key: str) -> Seed:
     return [epoch["epoch"] for epoch in epochs], [epoch[key] for epoch in epochs]
 
 
-def draw_entropy(groups: Mapping[str, Sequence[Run]]) -> Figure:
+def draw_entropy(groups: Mapping[str, Sequence[Run]]) -> Curves:
     """Draw by epoch how widely attention was spread on validation sentences; models without attention have no line."""
     seen = {label: [run.attention() for run in runs] for label, runs in groups.items()}
     series: dict[str, list[Seed]] = {
@@ -75,12 +83,12 @@ def draw_entropy(groups: Mapping[str, Sequence[Run]]) -> Figure:
         raise unseen(next((run for run in lacking if run.config.model.attention != "none"), lacking[0]))
     apart = [label for label, runs in seen.items() if any(runs) and not all(runs)]
     lacking_in = {label: groups[label][seen[label].index([])].path.name for label in apart}
-    note = "\n".join(f"left out: {label}, since {name} has no attention.jsonl" for label, name in lacking_in.items())
+    notes = [same(f"left out: {label}, since {name} has no attention.jsonl") for label, name in lacking_in.items()]
     panels = {"entropy of attention (nats)": series}
-    return draw_curves(panels, x_label="epoch", least_span=LEAST_ENTROPY, note=note)
+    return draw_curves(panels, x_label="epoch", least_span=LEAST_ENTROPY, notes=notes, labels=[*groups])
 
 
-def draw_by_length(comparison: Comparison) -> Figure:
+def draw_by_length(comparison: Comparison) -> Curves:
     """Draw the score of each group by the length of the source: where there is no attention, long sentences suffer."""
     metric = METRICS[comparison.metric]()
     scores = {group.label: group.by_length(metric) for group in comparison.groups}
@@ -89,15 +97,16 @@ def draw_by_length(comparison: Comparison) -> Figure:
         for label, seeds in scores.items()
     }
     unit = "words" if "bleu" in comparison.groups[0].quantities else "characters"
-    sizes = [score.segments for score in next(iter(scores.values()))[0].values()]
-    few = [place for place, size in enumerate(sizes) if size < FEW]
+    sizes = {name: score.segments for name, score in next(iter(scores.values()))[0].items()}
+    few = {name: place for place, (name, size) in enumerate(sizes.items()) if size < FEW}
+    told = f"fewer than {FEW} sentences"
     figure = draw_curves(
         {_heading(metric): series},
         x_label=f"length of the source ({unit})",
         bars={g.label: found for g in comparison.groups if (found := _stored_intervals(g, scores[g.label]))},
-        note=f"grey: fewer than {FEW} sentences" if few else "",
+        notes=[Note(f"grey: {told}", f"{told}: {', '.join(few)}")] if few else [],
     )
-    for place in few:
+    for place in few.values():
         figure.axes[0].axvspan(place - 0.5, place + 0.5, color=FAINT, alpha=0.5, linewidth=0)
     return figure
 
@@ -111,7 +120,7 @@ def _stored_intervals(group: Group, seeds: Sequence[Mapping[str, Score]]) -> lis
     return bounds if len(seeds) == 1 and len(bounds) == len(seeds[0]) else []
 
 
-def draw_by_beam(comparison: Comparison) -> Figure:
+def draw_by_beam(comparison: Comparison) -> Curves:
     """Draw the score of each group by beam width, from every stored evaluation of the split with the usual ranking."""
     metric, split = METRICS[comparison.metric](), comparison.groups[0].evaluations[0]["split"]
     scores = {group.label: [_by_beam(run, split, metric.name) for run in group.runs] for group in comparison.groups}

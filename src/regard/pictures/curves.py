@@ -1,7 +1,7 @@
 """Curves over training, beam width or sentence length, each with its spread over seeds."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -12,7 +12,7 @@ from matplotlib.ticker import MaxNLocator
 
 from regard.errors import RegardError
 from regard.pictures.colours import FAINT, INK, QUIET, SERIES
-from regard.pictures.fonts import Typeface, typeface
+from regard.pictures.fonts import Typeface, typeface, wrap
 
 Seed = tuple[Sequence[float] | Sequence[str], Sequence[float]]
 """The x and y values of one seed; texts as x are categories, such as sentence lengths "1-5", "6-10"."""
@@ -31,10 +31,29 @@ _DASHES = (
     (0, (2, 2)),
     (0, (4, 4)),
 )
-_MARKERS = "os^DvPX*"
-MEAN = "mean"
-"""Which group of artists the strong lines are in."""
+MARKERS = "os^DvPX*"
+STRONG = "strong"
+"""Which group of artists the lines with markers are in: means, and seeds that have none."""
 _FEW = 12  # markers on a line
+
+
+class Note(NamedTuple):
+    """What is told below curves: in a figure, and as it is true in a terminal, which has no bands, bars and greys."""
+
+    figure: str
+    terminal: str
+
+
+def same(text: str) -> Note:
+    """Return a note that is true of both."""
+    return Note(text, text)
+
+
+class Curves(Figure):
+    """A figure that also knows what a terminal needs to draw the same."""
+
+    notes: tuple[Note, ...] = ()
+    least_span = 0.0
 
 
 def counted(values: Mapping[str, tuple[float, int]]) -> Seed:
@@ -48,67 +67,68 @@ def draw_curves(
     x_label: str,
     title: str = "",
     is_same_scale: bool = False,
-    spread: Literal["range", "deviation"] = "range",
     bars: Bars | None = None,
     least_span: float = 0.0,
-    note: str = "",
-) -> Figure:
+    notes: Sequence[Note] = (),
+    labels: Sequence[str] = (),
+) -> Curves:
     """Draw one panel per quantity, {heading: {label: seeds}}; a label has the same colour and dashes in every panel.
 
-    The strong line is the mean over seeds, the band their range or one standard deviation, the thin lines the seeds.
-    Nothing is averaged where a seed has no value. A y axis spans ``least_span`` or more: less is no difference to show.
+    It has them in all figures with the same ``labels``, in this order, some of which may have no line here.
+    The strong line is the mean over seeds, the band their range, the thin lines the seeds.
+    Nothing is averaged where a seed has no value; seeds that share no place have a strong line each.
+    A y axis spans ``least_span`` or more: less is no difference to show.
     """
-    labels = list(dict.fromkeys(label for series in panels.values() for label in series))
-    if not labels or not all(seeds for series in panels.values() for seeds in series.values()):
+    drawn = [label for series in panels.values() for label in series]
+    if not drawn or not all(seeds for series in panels.values() for seeds in series.values()):
         raise RegardError(
             "curves: got a label without any values, want at least one seed for each; train or log it first."
         )
-    face = typeface([*labels, *panels, title, x_label, note])
-    entry = 0.75 + max(face.measure(face.show(label), 9)[0] for label in _apart(labels))
+    looks = _looks(list(dict.fromkeys([*labels, *drawn])), drawn)
+    notes = (*_about(panels, x_label), *([Note("bars: 95 % interval over sentences", "")] if bars else []), *notes)
+    face = typeface([*drawn, *panels, title, x_label, *(note.figure for note in notes)])
+    entry = 0.75 + max(face.measure(face.show(look["label"]), 9)[0] for look in looks.values())
     width = max(4.2 * len(panels), entry + 0.45)
     columns = max(1, int((width - 0.3) / entry))
-    figure = Figure(
-        figsize=(width, 3.5 + 0.2 * -(-len(labels) // columns)), layout=ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.08)
-    )
+    told = [line for note in notes for line in wrap(face.show(note.figure), width - 0.3, size=8, face=face)]
+    height = 3.5 + 0.2 * -(-len(looks) // columns)
+    figure = Curves(figsize=(width, height), layout=ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.08))
+    figure.notes, figure.least_span = notes, least_span
     grid = figure.subplots(1, len(panels), sharey=is_same_scale, squeeze=False)[0]
     for axes, (heading, series) in zip(grid, panels.items(), strict=True):
         _axes(axes, heading, x_label=x_label, face=face)
-        _draw(axes, series, labels=labels, spread=spread, bars=bars or {})
-        _widen(axes, least_span)
+        _draw(axes, series, looks=looks, bars=bars or {})
+    for axes in grid:  # once all are drawn, since they may share a scale
+        low, high = axes.get_ylim()
+        axes.set_ylim(widened(low, high, least_span))
     if title:
         figure.suptitle(face.show(title), fontproperties=face.properties(12), x=0.01, ha="left", parse_math=False)
-    about = [
-        _about(panels, spread),
-        "bars: 95 % interval over sentences" if bars else "",
-        *map(face.show, note.splitlines()),
-    ]
-    _legend(figure, labels, columns=columns, about="\n".join(filter(None, about)), face=face)
+    _legend(figure, list(looks.values()), columns=columns, about="\n".join(told), face=face)
     return figure
 
 
-def _draw(axes: Axes, series: Series, *, labels: list[str], spread: str, bars: Bars) -> None:
+def _draw(axes: Axes, series: Series, *, looks: Mapping[str, dict[str, Any]], bars: Bars) -> None:
     categories = list(
         dict.fromkeys(x for seeds in series.values() for xs, _ in seeds for x in xs if isinstance(x, str))
     )
     for label, seeds in series.items():
-        look = _look(labels.index(label))
+        look = looks[label]
         curves = [_curve(xs, ys, categories) for xs, ys in seeds]
-        if len(curves) > 1:
-            for xs, ys in curves:
-                axes.plot(xs, ys, color=look["color"], linewidth=0.6, alpha=0.45)
         x, y = _stack(curves)
         if len(curves) > 1 and len(x):
-            low, high = _band(y, spread)
-            axes.fill_between(x, low, high, color=look["color"], alpha=0.18, linewidth=0)
-        name = _apart(labels)[labels.index(label)]
-        axes.plot(x, y.mean(axis=0), **look, markevery=max(1, len(x) // _FEW), label=name, gid=MEAN)
+            for xs, ys in curves:
+                axes.plot(xs, ys, color=look["color"], linewidth=0.6, alpha=0.45)
+            axes.fill_between(x, y.min(axis=0), y.max(axis=0), color=look["color"], alpha=0.18, linewidth=0)
+        for xs, ys in [(x, y.mean(axis=0))] if len(x) else curves:
+            axes.plot(xs, ys, **look, markevery=max(1, len(xs) // _FEW), gid=STRONG)
         if label in bars:
             axes.errorbar(x, y[0], _arms(y[0], bars[label]), fmt="none", ecolor=look["color"], elinewidth=1, capsize=3)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
     places = {x for seeds in series.values() for xs, _ in seeds for x in xs if not isinstance(x, str)}
+    if places and max(places) - min(places) < 1:  # less may have no whole number to tick
+        axes.set_xlim(min(places) - 0.5, max(places) + 0.5)
     if len(places) == 1:
-        (place,) = places
-        axes.set(xlim=(place - 0.5, place + 0.5), xticks=[place])
+        axes.set_xticks([*places])
     if categories:
         axes.set_xticks(range(len(categories)), categories)
 
@@ -118,11 +138,12 @@ def _arms(y: np.ndarray[Any, Any], bounds: Sequence[tuple[float, float]]) -> np.
     return np.stack([y - low, high - y]).clip(min=0)  # a value may lie just outside of its resamplings
 
 
-def _widen(axes: Axes, least: float) -> None:
-    low, high = axes.get_ylim()
-    if (missing := least - (high - low)) > 0:
-        bottom = max(min(low, 0.0), low - missing / 2)
-        axes.set_ylim(bottom, bottom + least)
+def widened(low: float, high: float, least: float) -> tuple[float, float]:
+    """Return limits that span so much at least; they do not go below 0 for it."""
+    if (missing := least - (high - low)) <= 0:
+        return low, high
+    bottom = max(min(low, 0.0), low - missing / 2)
+    return bottom, bottom + least
 
 
 def _curve(xs: Sequence[Any], ys: Sequence[float], categories: list[str]) -> tuple[np.ndarray[Any, Any], ...]:
@@ -136,11 +157,10 @@ def _stack(curves: list[tuple[np.ndarray[Any, Any], ...]]) -> tuple[np.ndarray[A
     return np.array(common), np.array(rows)
 
 
-def _band(y: np.ndarray[Any, Any], spread: str) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    if spread == "range":
-        return y.min(axis=0), y.max(axis=0)
-    mean, deviation = y.mean(axis=0), y.std(axis=0, ddof=1)
-    return mean - deviation, mean + deviation
+def _looks(labels: list[str], drawn: list[str]) -> dict[str, dict[str, Any]]:
+    """Return how the labels that are drawn look, by their place among all."""
+    names = zip(labels, _apart(labels), strict=True)
+    return {label: _look(index) | {"label": name} for index, (label, name) in enumerate(names) if label in drawn}
 
 
 def _look(index: int) -> dict[str, Any]:
@@ -148,7 +168,7 @@ def _look(index: int) -> dict[str, Any]:
     return {
         "color": SERIES[index % len(SERIES)],
         "linestyle": _DASHES[(index + index // len(SERIES)) % len(_DASHES)],
-        "marker": _MARKERS[index % len(_MARKERS)],
+        "marker": MARKERS[index % len(MARKERS)],
         "linewidth": 1.9,
         "markersize": 4.5,
     }
@@ -166,10 +186,14 @@ def _axes(axes: Axes, heading: str, *, x_label: str, face: Typeface) -> None:
         spine.set_color(FAINT)
 
 
-def _about(panels: Mapping[str, Series], spread: str) -> str:
-    counts = {len(seeds) for series in panels.values() for seeds in series.values()}
-    band = {"range": "range", "deviation": "standard deviation"}[spread]
-    return f"line: mean, band: {band} over {max(counts)} seeds" if min(counts) > 1 else ""
+def _about(panels: Mapping[str, Series], x_label: str) -> list[Note]:
+    """Say what a line is the mean of, and of which label there is none."""
+    of_label = {label: seeds for series in panels.values() for label, seeds in series.items()}
+    apart = [label for label, seeds in of_label.items() if not set.intersection(*({*xs} for xs, _ in seeds))]
+    counts = {len(seeds) for label, seeds in of_label.items() if label not in apart}
+    over = f"over {max(counts)} seeds" if counts and min(counts) > 1 else ""
+    means = [Note(f"line: mean, band: range {over}", f"line: mean {over}")] if over else []
+    return [*means, *(same(f"{label}: each seed by itself, since they share no {x_label}") for label in apart)]
 
 
 def _apart(labels: list[str]) -> list[str]:
@@ -179,10 +203,10 @@ def _apart(labels: list[str]) -> list[str]:
     return [" ".join(word for word in each if word not in shared) for each in words] if shared else labels
 
 
-def _legend(figure: Figure, labels: list[str], *, columns: int, about: str, face: Typeface) -> None:
+def _legend(figure: Figure, looks: list[dict[str, Any]], *, columns: int, about: str, face: Typeface) -> None:
     legend = figure.legend(
-        [Line2D([], [], **_look(index)) for index in range(len(labels))],
-        [face.show(label) for label in _apart(labels)],
+        [Line2D([], [], **look) for look in looks],
+        [face.show(look["label"]) for look in looks],
         loc="outside lower left",
         ncols=columns,
         prop=face.properties(9),

@@ -35,9 +35,10 @@ def run_html(run: Run) -> str:
 
 
 def comparison_html(comparison: Comparison) -> str:
-    """Return the verdict, the tables with the tests of each pair, and the learning curves."""
+    """Return the verdict, the tables with the tests of each pair, the notes, and the learning curves."""
     verdict = "".join(f"<li>{escape(line)}</li>" for line in comparison.verdict())
-    html = f"<ul>{verdict}</ul>\n{comparison_tables(comparison)}"
+    notes = "".join(f"<p>{escape(note)}</p>\n" for note in comparison.notes)
+    html = f"<ul>{verdict}</ul>\n{comparison_tables(comparison)}{notes}"
     if any(run.epochs() for group in comparison.groups for run in group.runs):
         curves = draw_learning({group.label: group.runs for group in comparison.groups})
         html += figure_to_html(curves, description="learning curves")

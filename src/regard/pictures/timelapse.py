@@ -20,7 +20,7 @@ def epochs_of(run: Run, number: int = 1) -> list[Diagram]:
         raise unseen(run)
     if not 1 <= number <= len(seen[0]["sentences"]):
         raise RegardError(f"sentence: got {number}, want 1 to {len(seen[0]['sentences'])}, which training watched.")
-    return [_diagram(epoch["sentences"][number - 1], f"epoch {epoch['epoch']}") for epoch in seen]
+    return [_diagram(epoch["sentences"][number - 1], f"epoch {round(epoch['epoch'], 2)}") for epoch in seen]
 
 
 def unseen(run: Run) -> RegardError:

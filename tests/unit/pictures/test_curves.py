@@ -5,7 +5,7 @@ from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 
 from regard.errors import RegardError
-from regard.pictures.curves import draw_curves
+from regard.pictures.curves import draw_curves, same
 
 SEEDS = [([1, 2, 3], [4.0, 2.0, 1.0]), ([1, 2, 3], [6.0, 4.0, 1.0]), ([1, 2, 3, 4], [5.0, 3.0, 4.0, 9.0])]
 
@@ -29,15 +29,11 @@ def test_the_mean_is_taken_where_every_seed_has_a_value() -> None:
     assert_inside(figure)
 
 
-@pytest.mark.parametrize(
-    ("spread", "low", "high"),
-    [("range", [4, 2, 1], [6, 4, 4]), ("deviation", [4, 2, 2 - 3**0.5], [6, 4, 2 + 3**0.5])],
-)
-def test_the_band_is_the_spread_over_seeds(spread: str, low: list[float], high: list[float]) -> None:
-    figure = draw_curves({"loss": {"dot": SEEDS}}, x_label="epoch", spread=spread)
+def test_the_band_is_the_range_over_seeds() -> None:
+    figure = draw_curves({"loss": {"dot": SEEDS}}, x_label="epoch")
     (band,) = [found for found in figure.axes[0].collections if isinstance(found, PolyCollection)]
     corners = band.get_paths()[0].vertices
-    for x, bottom, top in zip([1, 2, 3], low, high, strict=True):
+    for x, bottom, top in zip([1, 2, 3], [4, 2, 1], [6, 4, 4], strict=True):
         ys = corners[corners[:, 0] == x, 1]
         assert ys.min() == pytest.approx(bottom)
         assert ys.max() == pytest.approx(top)
@@ -63,6 +59,33 @@ def test_a_label_looks_the_same_in_every_panel_and_no_two_look_alike() -> None:
     assert looks == [(line.get_color(), str(line._dash_pattern), line.get_marker()) for line in right.lines][::-1]
     assert left.get_ylim() == right.get_ylim()
     assert [text.get_text() for text in figure.legends[0].get_texts()] == labels
+    assert_inside(figure)
+
+
+def test_a_label_looks_the_same_in_figures_that_lack_others() -> None:
+    labels = ["size=64 a", "size=64 b", "size=64 c"]
+    whole = draw_curves({"loss": dict.fromkeys(labels, SEEDS[:1])}, x_label="epoch", labels=labels)
+    part = draw_curves({"entropy": dict.fromkeys(["size=64 c"], SEEDS[:1])}, x_label="epoch", labels=labels)
+    (line,), (entry,) = part.axes[0].lines, part.legends[0].get_lines()
+    same = whole.axes[0].lines[2]
+    assert line.get_color() == entry.get_color() == same.get_color()
+    assert line.get_marker() == entry.get_marker() == same.get_marker()
+    assert [text.get_text() for text in part.legends[0].get_texts()] == ["c"]
+
+
+def test_seeds_that_share_no_place_are_seen() -> None:
+    panels = {"training": {"dot": [([0.4], [3.0]), ([0.6], [2.0])]}, "validation": {"dot": [([0.4], [9.0])]}}
+    figure = draw_curves(panels, x_label="epoch", is_same_scale=True)
+    assert [line.get_marker() for line in figure.axes[0].lines] == ["o", "o"]
+    assert not figure.axes[0].collections
+    assert figure.axes[1].get_ylim()[1] > 9.0
+    left, right = figure.axes[0].get_xlim()
+    assert [x for x in figure.axes[0].get_xticks() if left <= x <= right] == [0, 1]
+
+
+def test_long_notes_are_broken() -> None:
+    figure = draw_curves({"loss": {"dot": SEEDS[:1]}}, x_label="epoch", notes=[same("left out, since " * 9)])
+    assert "\n" in figure.legends[0].get_title().get_text()
     assert_inside(figure)
 
 

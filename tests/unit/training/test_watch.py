@@ -90,8 +90,9 @@ def test_an_epoch_that_was_done_again_counts_once(run: Run, tmp_path: Path) -> N
     again = Run(tmp_path)
     for record in [*run.attention(), run.attention()[1] | {"entropy_nats": 9.0}]:
         again.log(record, "attention")
-    figure = draw_entropy({"additive": [again], "none": [Run(tmp_path / "nothing")]})
+    figure = draw_entropy({"none": [Run(tmp_path / "nothing")], "additive": [again]})
     (line,) = figure.axes[0].lines
+    assert line.get_marker() == "s"  # the second group, as in every picture of these
     assert line.get_xdata().tolist() == [1, 2, 3]
     assert line.get_ydata()[1] == 9.0
 
