@@ -453,3 +453,43 @@ def test_a_notebook_shows_a_comparison(runs: list[Run]) -> None:
     assert " beats none: +" in html
     assert ">p corrected</th>" in html
     assert html.count("<svg ") == 1
+
+
+def with_data(run: Run, sha256: str, **data: object) -> Run:
+    config = json.loads((run.path / "config.json").read_text(encoding="utf-8"))
+    change(run.path / "config.json", data=config["data"] | data)
+    change(run.path / "run.json", training_sha256=sha256)
+    return Run.open(run.path)
+
+
+def test_the_same_data_at_two_paths_are_one_group(base: Path, tmp_path: Path) -> None:
+    pairs = [
+        with_data(fake(base, tmp_path / f"{seed}", attention="none", seed=seed, wrong=3), "aa", extra=f"/d{seed}/p.tsv")
+        for seed in (1, 2)
+    ]
+    assert [len(group.runs) for group in compare_runs(pairs).groups] == [2]
+    copy = with_data(fake(base, tmp_path / "copy", attention="none", seed=1, wrong=3), "aa", extra="")
+    assert compare_runs([pairs[0], copy]).notes == (
+        f"{copy.path} is left out: same settings and seed as {pairs[0].path}.",
+    )
+    other = with_data(fake(base, tmp_path / "other", attention="mean", seed=1, wrong=3), "aa", extra="/d3/p.tsv")
+    assert {group.label for group in compare_runs([*pairs, other]).groups} == {"none", "mean"}
+
+
+@pytest.mark.parametrize(
+    ("paths", "labels"),
+    [
+        (("/d/p.tsv", "/d/q.tsv"), {"p.tsv", "q.tsv"}),
+        (("/d/1/p.tsv", "/d/2/p.tsv"), {"1/p.tsv", "2/p.tsv"}),
+        (("/d/p.tsv", "/d/p.tsv"), {"aaaaaaaa", "bbbbbbbb"}),
+        (("/d/p.tsv", ""), {"p.tsv", "extra=none"}),
+    ],
+)
+def test_other_data_are_named_by_their_files(
+    base: Path, tmp_path: Path, paths: tuple[str, str], labels: set[str]
+) -> None:
+    runs = [
+        with_data(fake(base, tmp_path / name, attention="none", seed=1, wrong=wrong), name * 9, extra=path)
+        for name, wrong, path in zip("ab", (3, 9), paths, strict=True)
+    ]
+    assert {group.label for group in compare_runs(runs).groups} == labels
