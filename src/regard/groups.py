@@ -13,7 +13,7 @@ import numpy as np
 from regard.config import Place, short_names
 from regard.data.words import split_words
 from regard.errors import RegardError
-from regard.evaluate import EDGES
+from regard.evaluate import EDGES, RESAMPLINGS_SEED
 from regard.metrics.base import Metric, Score, buckets
 from regard.metrics.spread import Spread
 from regard.parts import METRICS
@@ -55,11 +55,12 @@ class Group:
         return [_statistics(metric, run, each) for run, each in zip(self.runs, self.evaluations, strict=True)]
 
     def by_length(self, metric: Metric[Any]) -> list[dict[str, Score]]:
-        """Return the score of each bucket of source length, for each seed."""
+        """Return the score of each bucket of source length, for each seed; that of a single one with its interval."""
         is_text = "bleu" in self.evaluations[0]["scores"]
         sources = [row["source"] for row in self.evaluations[0]["sentences"]]
         rows = buckets([len(split_words(text)) if is_text else len(text) for text in sources], EDGES)
-        return [metric.score_buckets(statistics, rows) for statistics in self.statistics(metric)]
+        generator = np.random.default_rng(RESAMPLINGS_SEED) if len(self.runs) == 1 else None
+        return [metric.score_buckets(each, rows, generator=generator) for each in self.statistics(metric)]
 
 
 def distinct(runs: Iterable[Run]) -> tuple[list[Run], list[str]]:

@@ -374,6 +374,19 @@ def test_pictures_say_how_many_sentences_and_how_sure(runs: list[Run], base: Pat
     assert figure.legends[0].get_title().get_text() == "bars: 95 % interval over sentences"
 
 
+def test_every_single_run_has_intervals_by_length_whatever_was_stored(base: Path, tmp_path: Path) -> None:
+    one, other = (fake(base, tmp_path / name, attention=name, seed=1, wrong=3) for name in ("none", "mean"))
+    change(
+        other.path / "evaluations" / "test-greedy.json", by_length={"bleu": {}}
+    )  # lengths were once called otherwise
+    bars = [
+        each
+        for each in draw_by_length(compare_runs([one, other])).axes[0].collections
+        if isinstance(each, LineCollection)
+    ]
+    assert [len(each.get_segments()) for each in bars] == [2, 2]
+
+
 def in_steps(run: Run, *ends: int) -> Run:
     """A run whose epochs ended after so many steps, of ten that an epoch has."""
     log = run.path / "log.jsonl"
