@@ -113,19 +113,20 @@ def _places(run: Run) -> list[str]:
     return [f"data.{name}" for name, field in fields if {*get_args(Place)} & {*field.metadata}]
 
 
-def _trained_on(run: Run) -> str:
+def trained_on(run: Run) -> str:
+    """Return the hash of the data, extra pairs included."""
     description = run.description
     return str(description.get("training_sha256", description["corpus_sha256"]))
 
 
 def _experiment(run: Run) -> str:
     """Return what seeds of one experiment share: the same data are the same wherever they lie."""
-    return repr((_settings(run) | dict.fromkeys(_places(run)), _trained_on(run)))
+    return repr((_settings(run) | dict.fromkeys(_places(run)), trained_on(run)))
 
 
 def _named(runs: Sequence[Run]) -> list[dict[str, Any]]:
     """Return the settings; files by as much of their paths as tells different data apart, or else with their hash."""
-    settings, data = [_settings(run) for run in runs], [_trained_on(run) for run in runs]
+    settings, data = [_settings(run) for run in runs], [trained_on(run) for run in runs]
     for key in {key for run in runs for key in _places(run)}:
         having = [(each, sha) for each, sha in zip(settings, data, strict=True) if key in each]
         names = _tails({sha: each[key] for each, sha in reversed(having)})
