@@ -1,19 +1,19 @@
 """Runs -> groups: which runs are seeds of one experiment, how it is called, and what its seeds have reached."""
 
+import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
-from regard.config import short_names
+from regard.config import Place, short_names
 from regard.data.words import split_words
 from regard.errors import RegardError
-from regard.evaluate import EDGES
+from regard.evaluate import EDGES, RESAMPLINGS_SEED
 from regard.metrics.base import Metric, Score, buckets
 from regard.metrics.spread import Spread
 from regard.parts import METRICS
@@ -55,11 +55,12 @@ class Group:
         return [_statistics(metric, run, each) for run, each in zip(self.runs, self.evaluations, strict=True)]
 
     def by_length(self, metric: Metric[Any]) -> list[dict[str, Score]]:
-        """Return the score of each bucket of source length, for each seed."""
+        """Return the score of each bucket of source length, for each seed; that of a single one with its interval."""
         is_text = "bleu" in self.evaluations[0]["scores"]
         sources = [row["source"] for row in self.evaluations[0]["sentences"]]
         rows = buckets([len(split_words(text)) if is_text else len(text) for text in sources], EDGES)
-        return [metric.score_buckets(statistics, rows) for statistics in self.statistics(metric)]
+        generator = np.random.default_rng(RESAMPLINGS_SEED) if len(self.runs) == 1 else None
+        return [metric.score_buckets(each, rows, generator=generator) for each in self.statistics(metric)]
 
 
 def distinct(runs: Iterable[Run]) -> tuple[list[Run], list[str]]:
@@ -67,7 +68,7 @@ def distinct(runs: Iterable[Run]) -> tuple[list[Run], list[str]]:
     kept: dict[str, Run] = {}
     notes = []
     for run in sorted(runs, key=lambda run: not run.can_resume):  # a run before its copy, which has no log
-        first = kept.setdefault(repr((_settings(run), run.config.train.seed)), run)
+        first = kept.setdefault(repr((_experiment(run), run.config.train.seed)), run)
         if first is not run:
             notes.append(f"{run.path} is left out: same settings and seed as {first.path}.")
         elif (status := run.description["status"]) != "finished":
@@ -86,8 +87,8 @@ def grouped(runs: Sequence[Run], evaluation: str, axes: Collection[str]) -> tupl
         raise RegardError("compare: got no finished run, want at least one.")
     members: dict[str, list[Run]] = {}
     for run in runs:
-        members.setdefault(repr(_settings(run)), []).append(run)
-    settings = [_settings(run) for run, *_ in members.values()]
+        members.setdefault(_experiment(run), []).append(run)
+    settings = _named([run for run, *_ in members.values()])
     varied = _varied(settings, axes)
     labels, notes = [_label(each, varied) or runs[0].config.model.attention for each in settings], []
     if len(varied) > MOST_NAMED:
@@ -104,10 +105,46 @@ def grouped(runs: Sequence[Run], evaluation: str, axes: Collection[str]) -> tupl
 
 
 def _settings(run: Run) -> dict[str, Any]:
-    flat = run.config.flat()
-    if flat["data.extra"]:  # another file of the same name is another experiment
-        flat["data.extra"] = f"{Path(flat['data.extra']).name} {run.description['training_sha256'][:8]}"
-    return {key: value for key, value in flat.items() if key not in NOT_THE_EXPERIMENT}
+    return {key: value for key, value in run.config.flat().items() if key not in NOT_THE_EXPERIMENT}
+
+
+def _places(run: Run) -> list[str]:
+    fields = type(run.config.data).model_fields.items()
+    return [f"data.{name}" for name, field in fields if {*get_args(Place)} & {*field.metadata}]
+
+
+def trained_on(run: Run) -> str:
+    """Return the hash of the data, extra pairs included."""
+    description = run.description
+    return str(description.get("training_sha256", description["corpus_sha256"]))
+
+
+def _experiment(run: Run) -> str:
+    """Return what seeds of one experiment share: the same data are the same wherever they lie."""
+    return repr((_settings(run) | dict.fromkeys(_places(run)), trained_on(run)))
+
+
+def _named(runs: Sequence[Run]) -> list[dict[str, Any]]:
+    """Return the settings; files by as much of their paths as tells different data apart, or else with their hash."""
+    settings, data = [_settings(run) for run in runs], [trained_on(run) for run in runs]
+    for key in {key for run in runs for key in _places(run)}:
+        having = [(each, sha) for each, sha in zip(settings, data, strict=True) if key in each]
+        names = _tails({sha: each[key] for each, sha in reversed(having)})
+        for each, sha in having:
+            each[key] = names[sha]
+    if len(set(map(repr, settings))) < len(settings):  # a file was changed in between
+        settings = [each | {"data.sha256": sha[:8]} for each, sha in zip(settings, data, strict=True)]
+    return settings
+
+
+def _tails(paths: Mapping[str, str]) -> dict[str, str]:
+    """Cut as many folders off as can be spared."""
+    parts = {key: path.split(os.sep) for key, path in paths.items()}
+    for count in range(1, max(map(len, parts.values()))):
+        tails = {key: os.sep.join(each[-count:]) for key, each in parts.items()}
+        if len(set(tails.values())) == len(set(paths.values())):
+            return tails
+    return dict(paths)
 
 
 def _varied(settings: list[dict[str, Any]], axes: Collection[str]) -> list[str]:
@@ -128,9 +165,10 @@ def _varies(settings: list[dict[str, Any]], key: str) -> bool:
 
 
 def _label(values: Mapping[str, Any], varied: Sequence[str]) -> str:
-    if len(varied) == 1 and isinstance(name := values.get(varied[0]), str):
+    if len(varied) == 1 and isinstance(name := values.get(varied[0]), str) and name:
         return name
-    return " ".join(f"{name}={values.get(key)}" for key, name in short_names(varied).items())
+    return " ".join(f"{name}={'none' if values.get(key) == '' else values.get(key)}"
+                    for key, name in short_names(varied).items())  # fmt: skip
 
 
 def _stored(run: Run, evaluation: str) -> dict[str, Any]:

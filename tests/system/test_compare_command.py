@@ -205,6 +205,13 @@ def test_a_mistake_trains_and_leaves_nothing(tmp_path: Path, words: tuple[str, .
     assert not (tmp_path / "new").exists()
 
 
+def test_a_mistyped_path_is_no_preset() -> None:
+    result = compare("runs/typo1", "runs/typo2")
+    assert result.exit_code == 1
+    assert result.stderr == "Error: runs/typo1: no such run or experiment. `regard train` makes a run.\n"
+    assert "Unknown preset 'typo1'." in compare("typo1", "typo2").stderr
+
+
 def test_one_picture_that_cannot_be_drawn_does_not_lose_the_others(folder: Path, tmp_path: Path) -> None:
     result = compare(folder, "--by-beam", tmp_path / "b.svg", "--entropy", tmp_path / "e.svg")
     assert result.exit_code == 1

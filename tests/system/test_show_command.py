@@ -1,8 +1,11 @@
 """`regard show`, and what a notebook shows."""
 
 import json
+import os
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -158,6 +161,18 @@ def test_a_sentence_without_spaces_is_for_the_model_in_the_box() -> None:
         assert show(name).exit_code == 1
     assert show("").stderr == "Error: RUN: got an empty text, want a run, or a sentence for the model in the box.\n"
     assert show("de-en", "", stdin="Hallo\n").stderr.startswith("Error: sentence: got no lines")
+
+
+def test_a_dash_alone_is_a_sentence_for_the_model_in_the_box() -> None:
+    assert show("-", stdin="Ein Hund.\n").stdout == show("Ein Hund.").stdout != ""
+
+
+@pytest.mark.parametrize(("encoding", "told"), [("ascii", b"?"), ("latin-1", "ä".encode("latin-1"))])
+def test_a_terminal_without_some_characters_is_told_the_others(encoding: str, told: bytes) -> None:
+    command = [sys.executable, "-m", "regard", "show", "Ein Mädchen in Čechy."]
+    done = subprocess.run(command, capture_output=True, env=os.environ | {"PYTHONIOENCODING": encoding}, check=True)
+    assert told in done.stdout
+    assert b"girl" in done.stdout
 
 
 def test_a_comparison_is_not_a_run(runs: Path, tmp_path: Path) -> None:

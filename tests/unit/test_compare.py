@@ -383,7 +383,7 @@ def test_few_sentences_are_told_in_a_terminal_too(base: Path, tmp_path: Path) ->
     first, *rest = run.evaluations()["test-greedy"]["sentences"]
     change(run.path / "evaluations" / "test-greedy.json", sentences=[first | {"source": "x " * 12}, *rest])
     figure = draw_by_length(compare_runs([run]))
-    assert figure.notes == (Note("grey: fewer than 10 sentences", "fewer than 10 sentences: 11-15"),)
+    assert figure.notes[-1] == Note("grey: fewer than 10 sentences", "fewer than 10 sentences: 11-15")
 
 
 def test_losses_of_different_vocabularies_have_a_note(base: Path, runs: list[Run], tmp_path: Path) -> None:
@@ -395,6 +395,19 @@ def test_losses_of_different_vocabularies_have_a_note(base: Path, runs: list[Run
         assert figure.legends[0].get_title().get_text().replace("\n", " ") == told
     assert draw_learning(groups).notes == (Note(told, told),)
     assert draw_learning({"none": runs[:1], "additive": runs[3:4]}).notes == ()
+
+
+def test_every_single_run_has_intervals_by_length_whatever_was_stored(base: Path, tmp_path: Path) -> None:
+    one, other = (fake(base, tmp_path / name, attention=name, seed=1, wrong=3) for name in ("none", "mean"))
+    change(
+        other.path / "evaluations" / "test-greedy.json", by_length={"bleu": {}}
+    )  # lengths were once called otherwise
+    bars = [
+        each
+        for each in draw_by_length(compare_runs([one, other])).axes[0].collections
+        if isinstance(each, LineCollection)
+    ]
+    assert [len(each.get_segments()) for each in bars] == [2, 2]
 
 
 def in_steps(run: Run, *ends: int) -> Run:
@@ -478,7 +491,48 @@ def test_a_notebook_shows_a_comparison(runs: list[Run]) -> None:
     html = compare_runs(runs, notes=["one < two is missing."])._repr_html_()
     assert "<p>bleu</p>" in html
     assert "<p>one &lt; two is missing.</p>" in html
+    assert "<p>bleu_lc does not compare with bleu" in html
     assert "<th>group</th>" in html
     assert " beats none: +" in html
     assert ">p corrected</th>" in html
     assert html.count("<svg ") == 1
+
+
+def with_data(run: Run, sha256: str, **data: object) -> Run:
+    config = json.loads((run.path / "config.json").read_text(encoding="utf-8"))
+    change(run.path / "config.json", data=config["data"] | data)
+    change(run.path / "run.json", training_sha256=sha256)
+    return Run.open(run.path)
+
+
+def test_the_same_data_at_two_paths_are_one_group(base: Path, tmp_path: Path) -> None:
+    pairs = [
+        with_data(fake(base, tmp_path / f"{seed}", attention="none", seed=seed, wrong=3), "aa", extra=f"/d{seed}/p.tsv")
+        for seed in (1, 2)
+    ]
+    assert [len(group.runs) for group in compare_runs(pairs).groups] == [2]
+    copy = with_data(fake(base, tmp_path / "copy", attention="none", seed=1, wrong=3), "aa", extra="")
+    assert compare_runs([pairs[0], copy]).notes == (
+        f"{copy.path} is left out: same settings and seed as {pairs[0].path}.",
+    )
+    other = with_data(fake(base, tmp_path / "other", attention="mean", seed=1, wrong=3), "aa", extra="/d3/p.tsv")
+    assert {group.label for group in compare_runs([*pairs, other]).groups} == {"none", "mean"}
+
+
+@pytest.mark.parametrize(
+    ("paths", "labels"),
+    [
+        (("/d/p.tsv", "/d/q.tsv"), {"p.tsv", "q.tsv"}),
+        (("/d/1/p.tsv", "/d/2/p.tsv"), {"1/p.tsv", "2/p.tsv"}),
+        (("/d/p.tsv", "/d/p.tsv"), {"aaaaaaaa", "bbbbbbbb"}),
+        (("/d/p.tsv", ""), {"p.tsv", "extra=none"}),
+    ],
+)
+def test_other_data_are_named_by_their_files(
+    base: Path, tmp_path: Path, paths: tuple[str, str], labels: set[str]
+) -> None:
+    runs = [
+        with_data(fake(base, tmp_path / name, attention="none", seed=1, wrong=wrong), name * 9, extra=path)
+        for name, wrong, path in zip("ab", (3, 9), paths, strict=True)
+    ]
+    assert {group.label for group in compare_runs(runs).groups} == labels

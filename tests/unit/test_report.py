@@ -94,6 +94,28 @@ def test_a_single_run_has_a_report_too(runs: list[Run]) -> None:
     assert html.count('<figure class="regard-attention">') >= 9
 
 
+def test_each_group_is_counted_in_its_own_training_data(runs: list[Run], tmp_path: Path) -> None:
+    less = make_run(tmp_path / "less", "scenes", "data.train=15")
+    counts = [re.findall(r">(n=\d+)</text>", frequencies(*each)) for each in ([runs[0]], [less], [runs[0], less])]
+    assert counts[0] != counts[1]
+    assert sorted(counts[2]) == sorted(counts[0] + counts[1])
+
+
+def test_without_the_training_data_words_are_not_counted(tmp_path: Path) -> None:
+    (tmp_path / "extra.tsv").write_text("Ja .\tYes .\n", encoding="utf-8")
+    run = make_run(tmp_path / "run", "scenes", f"data.extra={tmp_path / 'extra.tsv'}")
+    assert "<svg " in frequencies(run)
+    copy = run.export(tmp_path / "copy")  # does not know of the extra pairs
+    copy.keep_evaluation("test-greedy", run.evaluations()["test-greedy"])
+    told = f"{copy.path}: the data that it was trained on are not at hand, so words cannot be counted."
+    assert frequencies(copy) == f"\n<p>Left out: {told}</p>\n"
+
+
+def frequencies(*runs: Run) -> str:
+    html = report(runs, title="", split="test", strategy=Strategy())
+    return html.partition("<h2>By frequency of the word</h2>")[2].partition("</section>")[0]
+
+
 def test_a_thousand_sentences_fit_into_five_megabytes(tmp_path: Path) -> None:
     run = make_run(tmp_path / "run", "scenes", "data.test=1000", "train.epochs=1")
     assert len(report([run], title="run", split="test", strategy=Strategy()).encode()) < 5_000_000

@@ -1,6 +1,8 @@
 """The command line: one file per command, loaded when asked for."""
 
 import errno
+import io
+import sys
 import textwrap
 from importlib import import_module
 from typing import Any
@@ -41,6 +43,13 @@ class UserError(click.ClickException):
 
 class Commands(click.Group):
     """Commands by name; none is imported before it is needed."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Before anything is told, let no terminal fail for want of a character: a question mark stands for it."""
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="replace")
+        return super().parse_args(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Name the commands in the order of first use."""

@@ -87,6 +87,8 @@ def compare(
         if attention is not None or vary or folder or any("=" in word for word in words):
             raise click.UsageError("KEY=VALUE, --attention, --vary and --dir need an EXPERIMENT to train, not runs.")
         gathered, advice = gather(words, strategy, split), "put them right, or leave them out"
+    elif Path(words[0]).name != words[0] and not words[0].endswith(".toml") and not os.path.exists(words[0]):
+        raise RegardError(f"{words[0]}: no such run or experiment. `regard train` makes a run.")
     else:
         axes = ([] if attention is None else [f"model.attention={attention}"]) + list(vary)
         grid = Grid(words[0], words[1:], parse_axes(axes), seeds)

@@ -132,7 +132,7 @@ def _chosen(run: str | None, sentence: str | None) -> tuple[str, str]:
     if run is not None and not run.strip():
         raise RegardError("RUN: got an empty text, want a run, or a sentence for the model in the box.")
     if sentence is None and run is not None and run not in boxed() and not os.path.exists(run):
-        if " " not in run and not UNSPACED.fullmatch(run):
+        if " " not in run and run != "-" and not UNSPACED.fullmatch(run):
             raise RegardError(
                 f"{run}: no such run. `regard train` makes one; a sentence of one word comes after its run."
             )

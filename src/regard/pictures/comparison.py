@@ -7,7 +7,6 @@ from matplotlib.figure import Figure
 
 from regard.compare import Comparison
 from regard.errors import RegardError
-from regard.groups import Group
 from regard.metrics.base import Metric, Score
 from regard.parts import METRICS
 from regard.pictures.colours import FAINT
@@ -103,21 +102,16 @@ def draw_by_length(comparison: Comparison) -> Curves:
     figure = draw_curves(
         {_heading(metric): series},
         x_label=f"length of the source ({unit})",
-        bars={g.label: found for g in comparison.groups if (found := _stored_intervals(g, scores[g.label]))},
+        bars={
+            label: [score.interval or (score.value, score.value) for score in seeds[0].values()]
+            for label, seeds in scores.items()
+            if len(seeds) == 1
+        },
         notes=[Note(f"grey: {told}", f"{told}: {', '.join(few)}")] if few else [],
     )
     for place in few.values():
         figure.axes[0].axvspan(place - 0.5, place + 0.5, color=FAINT, alpha=0.5, linewidth=0)
     return figure
-
-
-def _stored_intervals(group: Group, seeds: Sequence[Mapping[str, Score]]) -> list[tuple[float, float]]:
-    """Return the interval of each length of a single run; nothing of several, or where one was not stored."""
-    found = group.evaluations[0].get("by_length", {}).get(next(iter(seeds[0].values())).name, {})
-    stored = {label: Score.from_json(score) for label, score in found.items()}
-    same = [stored[k].interval for k, score in seeds[0].items() if k in stored and stored[k].segments == score.segments]
-    bounds = [each for each in same if each]
-    return bounds if len(seeds) == 1 and len(bounds) == len(seeds[0]) else []
 
 
 def draw_by_beam(comparison: Comparison) -> Curves:

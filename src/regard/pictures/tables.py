@@ -18,7 +18,7 @@ def comparison_tables(found: Comparison) -> str:
     html = ""
     for why, (head, *rows) in tables(found):
         for name in dict.fromkeys(row[0] for row in rows):
-            title = f"{name}: {why}" if why else name
+            title = why if why.startswith(name) else f"{name}: {why}" if why else name
             html += _titled(title, table(head[1:], [row[1:] for row in rows if row[0] == name]))
     if not found.pairs:
         return html

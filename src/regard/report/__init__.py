@@ -10,10 +10,11 @@ from matplotlib.figure import Figure
 
 import regard
 from regard.compare import Comparison, compare_runs
-from regard.data.corpus import Corpus, load_corpus
+from regard.data.corpus import Corpus, load_corpus, training_data
 from regard.errors import RegardError
+from regard.groups import trained_on
 from regard.pictures.comparison import draw_by_beam, draw_by_length, draw_entropy, draw_learning_apart
-from regard.pictures.curves import counted, draw_curves
+from regard.pictures.curves import Seed, counted, draw_curves
 from regard.pictures.examples import diagram_of
 from regard.pictures.html import Look, attention_assets, figure_to_html, page, sentence_html, table, unbroken
 from regard.pictures.tables import comparison_tables, score_tables
@@ -129,18 +130,34 @@ def _is_single(found: Comparison) -> bool:
 
 
 def _by_frequency(found: Comparison, corpus: Corpus) -> str:
+    """Draw a chart for each training data, on one scale: what is rare in one may be frequent in another."""
     if corpus.unit != "word":
         return ""
     # The same words are counted for all, so a model that knows lower case only decides for the others too.
     is_lower = any(run.config.tokenizer.lowercase for group in found.groups for run in group.runs)
-    series = {
-        group.label: [
-            counted(by_frequency(corpus["train"].targets, each["sentences"], is_lower)) for each in group.evaluations
-        ]
-        for group in found.groups
-    }
-    figure = draw_curves({"words of the reference that were found (%)": series}, x_label="times seen in training")
-    return _charts([figure], description="words found by frequency in training")
+    series: dict[str, dict[str, list[Seed]]] = {}
+    training: dict[str, tuple[str, ...]] = {}
+    try:
+        for group in found.groups:
+            if (data := trained_on(group.runs[0])) not in training:
+                training[data] = _training_targets(group.runs[0])
+            shares = [by_frequency(training[data], each["sentences"], is_lower) for each in group.evaluations]
+            series.setdefault(data, {})[group.label] = list(map(counted, shares))
+    except RegardError as error:
+        return f"<p>Left out: {escape(str(error))}</p>\n"
+    heading = "words of the reference that were found (%)"
+    figures = [draw_curves({heading: each}, x_label="times seen in training") for each in series.values()]
+    limits = [limit for figure in figures for limit in figure.axes[0].get_ylim()]
+    for figure in figures:
+        figure.axes[0].set_ylim(min(limits), max(limits))
+    return _charts(figures, description="words found by frequency in training")
+
+
+def _training_targets(run: Run) -> tuple[str, ...]:
+    corpus = training_data(load_corpus(run.config.data), run.config.data)
+    if corpus.sha256 != trained_on(run):
+        raise RegardError(f"{run.path}: the data that it was trained on are not at hand, so words cannot be counted.")
+    return corpus["train"].targets
 
 
 def _differing(found: Comparison, pens: Mapping[str, _Pen]) -> str:
