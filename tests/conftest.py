@@ -1,8 +1,10 @@
-"""Shapes in signatures are checked while the tests run; one thread each, since tests run side by side."""
+"""Shapes in signatures are checked while the tests run; one thread each, since tests run side by side; Ctrl-C works."""
 
 import os
+import signal
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores Ctrl-C for what it runs in the background
 
 from jaxtyping import install_import_hook
 
