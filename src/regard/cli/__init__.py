@@ -45,10 +45,13 @@ class Commands(click.Group):
     """Commands by name; none is imported before it is needed."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Before anything is told, let no terminal fail for want of a character: a question mark stands for it."""
+        """Before anything is told, let nothing fail for want of a character.
+
+        On a terminal a question mark stands for it; in a file its number does, so that nothing is lost.
+        """
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
-                stream.reconfigure(errors="replace")
+                stream.reconfigure(errors="replace" if stream.isatty() else "backslashreplace")
         return super().parse_args(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:

@@ -3,14 +3,12 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from matplotlib.figure import Figure
-
 from regard.compare import Comparison
 from regard.errors import RegardError
 from regard.metrics.base import Metric, Score
 from regard.parts import METRICS
 from regard.pictures.colours import FAINT
-from regard.pictures.curves import Curves, Note, Seed, Series, counted, draw_curves, same
+from regard.pictures.curves import Curves, Note, Seed, Series, counted, draw_curves, on_one_scale, same
 from regard.pictures.timelapse import unseen
 from regard.run import Run
 from regard.search.strategy import Strategy
@@ -38,16 +36,14 @@ def draw_learning(groups: Mapping[str, Sequence[Run]]) -> Curves:
     return draw_curves(panels, x_label="epoch", is_same_scale=True, notes=notes, labels=[*groups])
 
 
-def draw_learning_apart(groups: Mapping[str, Sequence[Run]]) -> list[Figure]:
+def draw_learning_apart(groups: Mapping[str, Sequence[Run]]) -> list[Curves]:
     """Draw the same as figures for a page that sets them side by side where there is room, on one scale."""
     panels, notes = _losses(groups)
-    figures: list[Figure] = [
+    figures = [
         draw_curves({heading: series}, x_label="epoch", notes=notes, labels=[*groups])
         for heading, series in panels.items()
     ]
-    limits = [limit for figure in figures for limit in figure.axes[0].get_ylim()]
-    for figure in figures:
-        figure.axes[0].set_ylim(min(limits), max(limits))
+    on_one_scale(figures)
     return figures
 
 

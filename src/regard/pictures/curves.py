@@ -56,6 +56,13 @@ class Curves(Figure):
     least_span = 0.0
 
 
+def on_one_scale(figures: Sequence[Curves]) -> None:
+    """Let figures of one panel each span the same values."""
+    limits = [limit for figure in figures for limit in figure.axes[0].get_ylim()]
+    for figure in figures:
+        figure.axes[0].set_ylim(min(limits), max(limits))
+
+
 def counted(values: Mapping[str, tuple[float, int]]) -> Seed:
     """Turn {category: (value, how many it is the value of)} into points whose categories tell the number."""
     return [f"{label}\nn={n}" for label, (_, n) in values.items()], [value for value, _ in values.values()]

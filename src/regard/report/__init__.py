@@ -14,7 +14,7 @@ from regard.data.corpus import Corpus, load_corpus, training_data
 from regard.errors import RegardError
 from regard.groups import trained_on
 from regard.pictures.comparison import draw_by_beam, draw_by_length, draw_entropy, draw_learning_apart
-from regard.pictures.curves import Seed, counted, draw_curves
+from regard.pictures.curves import Seed, counted, draw_curves, on_one_scale
 from regard.pictures.examples import diagram_of
 from regard.pictures.html import Look, attention_assets, figure_to_html, page, sentence_html, table, unbroken
 from regard.pictures.tables import comparison_tables, score_tables
@@ -65,7 +65,7 @@ def report(
     return page(f"<main>\n{heading}{body}</main>\n", title=title, head=f"<style>\n{head}</style>\n{attention_assets()}")
 
 
-def _if_known(draw: Callable[[], list[Figure]], *, description: str) -> str:
+def _if_known(draw: Callable[[], Iterable[Figure]], *, description: str) -> str:
     try:
         return _charts(draw(), description=description)
     except RegardError:  # no log, no attention, or one beam width only
@@ -146,10 +146,11 @@ def _by_frequency(found: Comparison, corpus: Corpus) -> str:
     except RegardError as error:
         return f"<p>Left out: {escape(str(error))}</p>\n"
     heading = "words of the reference that were found (%)"
-    figures = [draw_curves({heading: each}, x_label="times seen in training") for each in series.values()]
-    limits = [limit for figure in figures for limit in figure.axes[0].get_ylim()]
-    for figure in figures:
-        figure.axes[0].set_ylim(min(limits), max(limits))
+    labels = [group.label for group in found.groups]
+    figures = [
+        draw_curves({heading: each}, x_label="times seen in training", labels=labels) for each in series.values()
+    ]
+    on_one_scale(figures)
     return _charts(figures, description="words found by frequency in training")
 
 
