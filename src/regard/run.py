@@ -98,6 +98,9 @@ class Run:
             raise RegardError(f"{path}: format {found!r}, but regard {regard.__version__} reads format {FORMAT}.")
         return run
 
+    def __repr__(self) -> str:
+        return f"Run({str(self.path)!r})"
+
     def _repr_html_(self) -> str:
         return str(DISPLAYS["Run"](self))
 

@@ -1,7 +1,7 @@
 """A translation: its text, its scores, its alternatives, and where the model looked."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -21,7 +21,7 @@ class Words:
 
     source: tuple[str, ...]
     target: tuple[str, ...]
-    attention: Float[Array, "N T S"]
+    attention: Float[Array, "N T S"] = field(compare=False, repr=False)
 
     @property
     def alignment(self) -> Alignment:
@@ -34,24 +34,24 @@ class Translation:
     """A translation and where the model looked for each of its tokens."""
 
     source: str
-    source_tokens: tuple[str, ...]
+    source_tokens: tuple[str, ...] = field(repr=False)
     text: str
     tokens: tuple[str, ...]
-    attention: Float[Array, "N T S"]
+    attention: Float[Array, "N T S"] = field(compare=False, repr=False)
     """One row per token and head over the source tokens."""
     log_prob: float = 0.0
     """Natural logarithm of the probability of all tokens and the end of the sentence."""
     score: float = 0.0
     """What hypotheses were compared by: the log-probability after length normalisation."""
-    token_log_probs: tuple[float, ...] = ()
+    token_log_probs: tuple[float, ...] = field(default=(), repr=False)
     """One for each token, and one for the end of the sentence if it was reached."""
     is_finished: bool = True
     """Whether the sentence ended by itself, not at the greatest length."""
     alternatives: tuple["Translation", ...] = ()
     """The other hypotheses of an n-best list, best first."""
-    unknown: tuple[int, ...] = ()
+    unknown: tuple[int, ...] = field(default=(), repr=False)
     """Which tokens the model does not know: it was asked about, or produced, the unknown word instead."""
-    is_of_characters: bool = False
+    is_of_characters: bool = field(default=False, repr=False)
     """Whether the tokens are characters."""
 
     @property

@@ -42,6 +42,10 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
     assert all(torch.equal(p, kept[n]) for n, p in again.model().named_parameters())
 
 
+def test_a_run_says_where_it_is(tmp_path: Path) -> None:
+    assert repr(Run(tmp_path / "one")) == f"Run({str(tmp_path / 'one')!r})"
+
+
 def test_a_run_holds_nothing_that_could_run_code(tmp_path: Path) -> None:
     run = make(tmp_path / "run")
     run.save_weights(weights(run), "best")

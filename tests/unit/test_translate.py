@@ -258,3 +258,13 @@ def test_sentences_that_fill_the_memory_are_searched_one_at_a_time(
     monkeypatch.setattr(translator, "_search", watched)
     assert len(list(translator.translate_all(["a b", "b c", "c a", "b"]))) == 4
     assert most == at_once
+
+
+def test_translations_can_be_compared_kept_in_sets_and_read_at_a_prompt() -> None:
+    one, again, other = (TRANSLATORS["word"].translate(text) for text in (TEXTS[0], TEXTS[0], TEXTS[1]))
+    assert one == again
+    assert one != other
+    assert {one, again, other} == {one, other}
+    assert one.words == again.words
+    assert TEXTS[0] in repr(one)
+    assert "array" not in repr(one)
