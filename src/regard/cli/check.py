@@ -54,6 +54,7 @@ def check(
     from regard.course.sandbox import Limits
 
     reports = _grade_all(places, kind, Limits(seconds=seconds, megabytes=memory), jobs)
+    _tell_apart(places, reports)
     _warn(reports)
     if train:
         from regard.course.check import train as train_class
@@ -76,12 +77,13 @@ def check(
 
 
 def _places(submission: str) -> list[tuple[Path, str | None]]:
-    """Return files and class names: a folder stands for the files in it."""
+    """Return files and class names: a folder stands for the files in it and below, but for hidden ones."""
     found = re.fullmatch(r"(.+\.(?:py|ipynb)):([A-Za-z_]\w*)", submission)
     path, name = (Path(found[1]), found[2]) if found else (Path(submission), None)
-    inside = sorted([*path.glob("*.py"), *path.glob("*.ipynb")])
-    if inside:
-        return [(file, None) for file in inside]
+    inside = sorted(file for kind in ("py", "ipynb") for file in path.rglob(f"*.{kind}"))
+    shown = [file for file in inside if not any(part.startswith(".") for part in file.relative_to(path).parts)]
+    if shown:
+        return [(file, None) for file in shown]
     if not path.is_file():
         what = "holds no submission" if path.is_dir() else "is not there"
         raise click.UsageError(f"'{path}' {what}. Want a Python file, FILE.py:Class, a notebook, or a folder.")
@@ -101,6 +103,16 @@ def _grade_all(places: list[tuple[Path, str | None]], kind: str | None, limits: 
             reports.append(report)
             progress.advance(task)
     return reports
+
+
+def _tell_apart(places: list[tuple[Path, str | None]], reports: "list[Report]") -> None:
+    """Name reports by as many folders as it takes: in a class, everybody's file is called homework.py."""
+    names = [path.resolve().parts for path, _ in places]
+    depth = 1
+    while depth < max(map(len, names)) and len({name[-depth:] for name in names}) < len(set(names)):
+        depth += 1
+    for name, report in zip(names, reports, strict=True):
+        report.file = "/".join(name[-depth:])
 
 
 def _warn(reports: "list[Report]") -> None:

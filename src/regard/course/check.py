@@ -1,7 +1,10 @@
 """From a file to a report."""
 
+import ast
 import json
+import re
 import time
+import tokenize
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,6 +20,8 @@ from regard.errors import RegardError, did_you_mean
 KNOWN = ("SingleQueryScaledDotProductAttention", "DotProdAttention")
 HARMLESS = ("reading", "os.listdir", "os.scandir", "socket")
 """What scripts do to get at their data; they get nothing, and lose no points."""
+MAGIC = re.compile(r"^([ \t]*)(?:[%!].*|[\w.]+\?{1,2}|\?{1,2}[\w.]+)[ \t]*$", re.MULTILINE)
+ASSIGNED_MAGIC = re.compile(r"^([ \t]*[\w, ]+=[ \t]*)[%!].*$", re.MULTILINE)
 WORDS = {"multi_head": ("multi",), "additive": ("additive", "bahdanau", "concat"), "dot_product": ("dotprod",)}
 
 
@@ -81,16 +86,35 @@ def verdict(validation: dict[str, float]) -> str:
 
 
 def read_source(path: Path) -> str:
-    """Return the code of a Python file, or of a notebook's code cells without the lines that are not Python."""
+    """Return the code of a Python file, in the encoding that it names, or of a notebook's code cells."""
     try:
-        text = path.read_text(encoding="utf-8")
         if path.suffix != ".ipynb":
-            return text
-        cells = [cell["source"] for cell in json.loads(text)["cells"] if cell["cell_type"] == "code"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+            with tokenize.open(path) as file:
+                return file.read()
+        cells = json.loads(path.read_text(encoding="utf-8-sig"))["cells"]
+        return "\n".join(_python("".join(cell["source"])) for cell in cells if cell["cell_type"] == "code")
+    except (OSError, SyntaxError, ValueError, KeyError, TypeError) as error:
         raise RegardError(f"{path}: got {type(error).__name__}, want a readable Python file or notebook.") from None
-    lines = "\n".join("".join(cell) for cell in cells).splitlines()
-    return "\n".join("" if line.lstrip().startswith(("%", "!")) else line for line in lines)
+
+
+def _python(cell: str) -> str:
+    """Return a cell without what only notebooks know; one that is no Python even then is left empty.
+
+    Lines keep their numbers. A broken cell with a class stays: it may be the one to judge, and its mistake is told.
+    """
+    if _is_python(cell):
+        return cell
+    without = ASSIGNED_MAGIC.sub(r"\1None", MAGIC.sub(r"\1pass", cell))
+    is_kept = _is_python(without) or re.search(r"^class\b", without, re.MULTILINE)
+    return without if is_kept else "\n" * cell.count("\n")
+
+
+def _is_python(text: str) -> bool:
+    try:
+        ast.parse(text)
+    except (SyntaxError, ValueError):
+        return False
+    return True
 
 
 def grade(
@@ -99,7 +123,8 @@ def grade(
     """Load a submission through ``ask`` and judge its class."""
     reply = ask({"op": "load", "source": source, "name": report.file})
     if "error" in reply:
-        report.blame("interface", "exception", **reply["error"])
+        is_syntax = reply["error"]["type"] in ("SyntaxError", "IndentationError", "TabError")
+        report.blame("interface", "not-python" if is_syntax else "exception", **reply["error"])
         return
     classes, note = reply["ok"]["classes"], reply["ok"]["note"]
     if note:

@@ -92,7 +92,7 @@ class Desk:
             if not any(isinstance(statement, ast.ClassDef) for statement in tree.body):
                 raise
             note = self._tell(error)  # a script that does not run here as a whole: take the classes out of it
-            kept = [ast.Module([statement], []) for statement in tree.body if isinstance(statement, KEPT)]
+            kept = [ast.Module([statement], []) for statement in tree.body if _is_definition(statement)]
             names = self._run(kept, ignored=(Exception,))
         for name, value in names.items():
             if isinstance(value, type) and issubclass(value, nn.Module) and value.__module__ == MODULE:
@@ -212,6 +212,14 @@ def _signature(wanted: type[nn.Module]) -> Message:
 
 def _is_matrix(tensor: Tensor) -> bool:
     return sum(size > 1 for size in tensor.shape) > 1
+
+
+def _is_definition(statement: ast.stmt) -> bool:
+    """Say whether a statement only defines things; so do a guarded import and a choice of device."""
+    if not isinstance(statement, ast.Try | ast.If):
+        return isinstance(statement, (*KEPT, ast.Pass))
+    handlers = [each for handler in getattr(statement, "handlers", ()) for each in handler.body]
+    return all(map(_is_definition, [*statement.body, *statement.orelse, *handlers]))
 
 
 def _is_plain(name: str, value: object) -> bool:

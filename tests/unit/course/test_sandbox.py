@@ -143,3 +143,12 @@ def test_a_file_that_cannot_be_read_does_not_stop_the_others(tmp_path: Path) -> 
     )
     assert right["points"] == 20
     assert right["remarks"] == ["b.py: --train got a dot_product class, want one with the homework's signature."]
+
+
+def test_files_of_one_name_are_told_apart_by_their_folders(tmp_path: Path) -> None:
+    for folder in ("anna", "ben", "ben/.ipynb_checkpoints"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "homework.py").write_text("x = 1\n")
+    for given in ([str(tmp_path)], [str(tmp_path / name / "homework.py") for name in ("anna", "ben")]):
+        rows = CliRunner().invoke(command, [*given, "--csv"]).stdout.splitlines()[1:]
+        assert [row.partition(",")[0] for row in rows] == ["anna/homework.py", "ben/homework.py"]

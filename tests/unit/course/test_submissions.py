@@ -1,5 +1,6 @@
 """Correct classes in many styles get full points; each seeded mistake is named."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -238,8 +239,45 @@ def test_leaving_and_recursing_are_exceptions() -> None:
     assert seen["deep_recursion"].startswith("RecursionError: ")
 
 
-def test_syntax_errors_are_told_with_their_line() -> None:
-    assert judged("def f(:\n    pass\n").findings[0].seen.startswith("SyntaxError: invalid syntax")
+def test_syntax_errors_are_told_with_their_line_and_not_as_wrong_shapes() -> None:
+    (finding,) = judged("def f(:\n    pass\n").findings
+    assert finding.seen.startswith("SyntaxError: invalid syntax")
+    assert (finding.code, finding.title) == ("not-python", "The file is not valid Python")
+
+
+def test_guarded_imports_and_choices_are_definitions() -> None:
+    source = (SUBMISSIONS / "right" / "bmm.py").read_text().replace("from torch import nn\n", "")
+    guarded = "try:\n    from torch import nn\nexcept ImportError:\n    pass\nif True:\n    DEVICE = 'cpu'\n"
+    assert judged(guarded + source + "\nassert DEVICE\nmodel = Seq2Seq(nothing)\n").total == 20
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "nn.Linear?",
+        "?print",
+        "files = !ls",
+        "if True:\n    !ls",
+        'print("%s"\n      % 3)',
+        "%%bash\nfor i in 1 2; do echo $i; done",
+        "def unfinished(:",
+    ],
+)
+def test_other_cells_of_a_notebook_do_no_harm(tmp_path: Path, other: str) -> None:
+    source = (SUBMISSIONS / "right" / "bmm.py").read_text()
+    notebook = tmp_path / "homework.ipynb"
+    cells = [{"cell_type": "code", "source": text.splitlines(keepends=True)} for text in (other, source)]
+    notebook.write_text(json.dumps({"cells": cells}), encoding="utf-8-sig")
+    assert judged(read_source(notebook)).total == 20
+    notebook.write_text(json.dumps({"cells": [{"cell_type": "code", "source": ["class Mine(:"]}]}))
+    assert judged(read_source(notebook)).findings[0].code == "not-python"
+
+
+@pytest.mark.parametrize(("encoding", "head"), [("utf-8-sig", ""), ("latin-1", "# coding: latin-1\n")])
+def test_a_file_is_read_as_python_reads_it(tmp_path: Path, encoding: str, head: str) -> None:
+    file = tmp_path / "homework.py"
+    file.write_text(f"{head}x = 'Müller'\n", encoding=encoding)
+    assert read_source(file) == f"{head}x = 'Müller'\n"
 
 
 def test_assignments_are_guessed_from_names() -> None:
@@ -258,7 +296,7 @@ def test_notebooks(tmp_path: Path) -> None:
     notebook.write_text(
         '{"cells": [{"cell_type": "code", "source": ["%matplotlib inline\\n", "x = 1"]}, {"cell_type": "markdown"}]}'
     )
-    assert read_source(notebook) == "\nx = 1"
+    assert read_source(notebook) == "pass\nx = 1"
     notebook.write_text("{}")
     with pytest.raises(RegardError, match="got KeyError, want a readable Python file or notebook"):
         read_source(notebook)
