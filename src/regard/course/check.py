@@ -94,7 +94,8 @@ def read_source(path: Path) -> str:
         cells = json.loads(path.read_text(encoding="utf-8-sig"))["cells"]
         return "\n".join(_python("".join(cell["source"])) for cell in cells if cell["cell_type"] == "code")
     except (OSError, SyntaxError, ValueError, KeyError, TypeError) as error:
-        raise RegardError(f"{path}: got {type(error).__name__}, want a readable Python file or notebook.") from None
+        got = "bytes that are no text" if isinstance(error, SyntaxError | UnicodeError) else type(error).__name__
+        raise RegardError(f"{path}: got {got}, want a readable Python file or notebook.") from None
 
 
 def _python(cell: str) -> str:

@@ -1,6 +1,7 @@
 """What may be asked of the service and what it answers, names as on the command line."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
@@ -192,13 +193,12 @@ class Served:
         found, pieces = recorder.tree(), self.translator.tokenizers.target.pieces
         nodes = nodes_of(found, lambda token: pieces([token])[0], best=best_of(found, translation.score))
         columns = columns_of(nodes, pruned=asked.pruned)
-        weighed = [sum(node.step == column[0].step for node in nodes) for column in columns]
+        weighed = Counter(node.step for node in nodes)
         return {
             "model": self.name,
             "text": translation.text,
             "steps": [
-                {"weighed": count, "nodes": [asdict(node) for node in column]}
-                for count, column in zip(weighed, columns, strict=True)
+                {"weighed": weighed[column[0].step], "nodes": [asdict(node) for node in column]} for column in columns
             ],
         }
 

@@ -139,7 +139,7 @@ def test_a_file_that_cannot_be_read_does_not_stop_the_others(tmp_path: Path) -> 
     unreadable, right = json.loads(result.stdout)
     assert unreadable["findings"][0]["code"] == "unreadable"
     assert unreadable["findings"][0]["seen"].endswith(
-        "a.py: got UnicodeDecodeError, want a readable Python file or notebook."
+        "a.py: got bytes that are no text, want a readable Python file or notebook."
     )
     assert right["points"] == 20
     assert right["remarks"] == ["b.py: --train got a dot_product class, want one with the homework's signature."]
