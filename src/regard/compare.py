@@ -308,12 +308,11 @@ def _number(value: float) -> str:
 
 
 def _pair_cells(pair: Pair) -> list[str]:
-    low, high = pair.both.interval or (math.nan, math.nan)
     tests = [test.p_value if test else math.nan for test in (pair.both, pair.sentences, pair.seeds, pair.permutation)]
     corrected, *told = (
         "–" if math.isnan(p) else "< 0.001" if p < 0.001 else f"{p:.3f}" for p in (pair.p_value, *tests)
     )
-    interval = f"{signed(low, '.2f')} to {signed(high, '.2f')}"
+    interval = " to ".join(signed(bound, ".2f") for bound in pair.both.interval or ()) or "–"
     return [f"{pair.better} − {pair.worse}", signed(pair.both.delta, "+.2f"), corrected, interval, *told]
 
 

@@ -59,6 +59,8 @@ class Evaluation:
     """Metric -> value of each sentence, for what compares systems."""
     search_errors: dict[str, SearchErrors] = field(default_factory=dict)
     """Narrower search -> what it missed."""
+    epoch: str | None = None
+    """After which epoch the weights were stored; None where they do not tell."""
 
     @property
     def name(self) -> str:
@@ -71,6 +73,7 @@ class Evaluation:
             "split": self.split,
             "search": self.search,
             "metric": self.metric,
+            "epoch": self.epoch,
             "seconds": self.seconds,
             "search_errors": {name: asdict(errors) for name, errors in self.search_errors.items()},
             "scores": {name: score.to_json() for name, score in self.scores.items()},
@@ -115,6 +118,7 @@ class Evaluator:
         if not len(self.data):
             raise RegardError(f"{run.path}: split '{split}' has no pairs, want at least 1.")
         self._gold = None if alignments is None else self._read_gold(alignments)
+        self._epoch = run.best_epoch  # told before the weights are read: a training may go on meanwhile
         self.translator = Translator.open(run.path, *(each.path for each in also))
         self._reading: Reading | None = None
 
@@ -167,6 +171,7 @@ class Evaluator:
             translations=tuple(translations),
             references=self.data.targets,
             sentence_scores={m.name: _each(m, statistics[m.name]) for m in metrics},
+            epoch=self._epoch,
         )
         others = (*narrower[:1], *narrower[1:][-1:])
         return replace(evaluation, search_errors={other.search: _missed(other, evaluation) for other in others})

@@ -197,6 +197,17 @@ class Run:
         except SafetensorError as error:
             raise RegardError(f"{path}: damaged ({error}).") from None
 
+    @property
+    def best_epoch(self) -> str | None:
+        """The epoch after which the weights were best so far; None where the file does not tell."""
+        from safetensors import SafetensorError, safe_open
+
+        try:
+            with safe_open(self.path / "best.safetensors", framework="numpy") as file:
+                return (file.metadata() or {}).get("epoch")
+        except (OSError, SafetensorError):
+            return None
+
     def model(self) -> "Seq2Seq":
         """Build the model with its best weights."""
         import torch
@@ -280,9 +291,13 @@ class Run:
         self._kept[name] = dict(evaluation)
 
     def evaluations(self) -> dict[str, dict[str, Any]]:
-        """Read all stored evaluations by name; those that are only remembered count as well."""
-        paths = sorted((self.path / "evaluations").glob("*.json"))
-        return {path.stem: checked(f"{path}", read_json(path), EVALUATION) for path in paths} | self._kept
+        """Read all stored evaluations by name; those that are only remembered count as well.
+
+        What was measured before training found better weights is passed over.
+        """
+        paths, epoch = sorted((self.path / "evaluations").glob("*.json")), self.best_epoch
+        found = {path.stem: checked(f"{path}", read_json(path), EVALUATION) for path in paths} | self._kept
+        return {name: each for name, each in found.items() if not epoch or each.get("epoch", epoch) in (epoch, None)}
 
 
 def boxed() -> list[str]:

@@ -123,3 +123,16 @@ def test_a_run_of_another_corpus_joins_no_ensemble(run: Run, folder: Path) -> No
     other = make_run(folder / "other", "scenes", "data.seed=2", is_evaluated=False)
     with pytest.raises(RegardError, match=r"^.*other: the corpus has changed since this run was trained "):
         Evaluator(run, "test", also=[other])
+
+
+def test_scores_of_weights_that_were_trained_further_are_no_longer_those_of_the_run(folder: Path) -> None:
+    run = make_run(folder / "resumed", "reverse")
+    weights, told = run.load_weights()
+    assert list(run.evaluations()) == ["test-greedy"]
+    run.save_weights(weights, epoch=str(int(told["epoch"]) + 1))
+    assert run.evaluations() == {} == run.scores()
+    evaluation = Evaluator(run, "test").evaluate(Strategy())
+    run.save_evaluation(evaluation.name, evaluation.to_json())
+    assert list(run.evaluations()) == ["test-greedy"]
+    run.save_weights(weights)  # a file that does not tell is trusted
+    assert list(run.evaluations()) == ["test-greedy"]

@@ -18,7 +18,8 @@ SPLITS = 20_000
 _CELLS = 4_000_000  # of a chunk of resamplings x segments: bounds memory
 _TIE = 1e-9  # differences that are equal on paper may differ in the last digits
 
-_POINTS = 200  # of an integral
+_POINTS = 120  # of an integral
+_MANY = 300  # degrees of freedom that tell a variance well enough
 _erfc = np.vectorize(math.erfc, otypes=[np.float64])
 
 Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
@@ -40,7 +41,7 @@ def bootstrap_interval(
     statistics: Statistics, aggregate: Aggregate, *, generator: Generator, resamplings: int = RESAMPLINGS
 ) -> tuple[float, float] | None:
     """Return the middle 95 % of the scores of corpora drawn with replacement; None when all are undefined."""
-    return _middle(aggregate(_bootstrap_sums(statistics, generator, resamplings)))
+    return _middle(bootstrap_scores(statistics, aggregate, generator=generator, resamplings=resamplings))
 
 
 def paired_bootstrap(
@@ -53,14 +54,23 @@ def paired_bootstrap(
 ) -> Difference:
     """Compare two systems on the same segments by drawing segments with replacement, the same ones for both."""
     delta, k = _delta(baseline, system, aggregate), baseline.shape[1]
-    sums = _bootstrap_sums(np.hstack([baseline, system]), generator, resamplings)
-    return over_draws(delta, aggregate(sums[:, k:]) - aggregate(sums[:, :k]))
+
+    def gain(sums: np.ndarray) -> np.ndarray:
+        return np.asarray(aggregate(sums[:, k:]) - aggregate(sums[:, :k]))
+
+    both = np.hstack([baseline, system])
+    return over_draws(delta, bootstrap_scores(both, gain, generator=generator, resamplings=resamplings))
 
 
 def bootstrap_scores(
     statistics: Statistics, aggregate: Aggregate, *, generator: Generator, resamplings: int = RESAMPLINGS
 ) -> Float[np.ndarray, " resamplings"]:
-    """Return the scores of corpora drawn with replacement; generators of one state draw the same segments."""
+    """Return the scores of corpora drawn with replacement; generators of one state draw the same segments.
+
+    A single segment can be drawn in one way only, which tells nothing about others: its scores are undefined.
+    """
+    if len(statistics) < 2:
+        return np.full(resamplings, math.nan)
     return aggregate(_bootstrap_sums(statistics, generator, resamplings))
 
 
@@ -97,15 +107,18 @@ def over_both(
 ) -> Difference:
     """Judge a difference by its spread over segments and over seeds together: would it hold for both drawn anew?
 
-    The squared standard errors add up. That of the segments is known well; that of the seeds is not, so the p-value is
-    the mean over all that it may be. Without segments' noise this is Student's t, without seeds' noise the normal law.
+    The squared standard errors add up. Few seeds tell theirs badly, and so do few segments: the p-value is the mean
+    over all that they may be. Without noise of the one this is Student's t of the other, or of many segments the
+    normal law.
     """
-    test, defined = "segments and seeds", drawn[~np.isnan(drawn)]
+    test, defined, noise = "segments and seeds", drawn[~np.isnan(drawn)], noise or SeedNoise(0.0, 1)
     if len(defined) < 2:
         return Difference(delta, 1.0, None, test)
     known = float(defined.var(ddof=1)) * segments / max(1, segments - 1)  # drawing from so few makes it too small
-    variances, chances = _possible_variances(known, noise)
-    if math.sqrt(known + (noise.variance if noise else 0.0)) < _TIE:
+    of_segments, of_seeds = _possible(known, segments - 1), _possible(noise.variance, noise.df)
+    variances = np.add.outer(of_segments[0], of_seeds[0]).ravel()
+    chances = np.multiply.outer(of_segments[1], of_seeds[1]).ravel()
+    if math.sqrt(known + noise.variance) < _TIE:
         return Difference(delta, float(abs(delta) < _TIE), (delta, delta), test)
 
     def p_value(distance: float) -> float:
@@ -116,16 +129,15 @@ def over_both(
     return Difference(delta, max(p_value(abs(delta)), undefined), (delta - margin, delta + margin), test)
 
 
-def _possible_variances(known: float, noise: SeedNoise | None) -> tuple[Floats, Floats]:
-    """Return what the variance may be, and how probable each is: an estimate times df over a chi-squared number."""
-    if noise is None or noise.variance < _TIE**2:
-        return np.array([known]), np.ones(1)
-    df = noise.df
+def _possible(variance: float, df: int) -> tuple[Floats, Floats]:
+    """Return what a variance may be, and how probable each is: an estimate times df over a chi-squared number."""
+    if variance < _TIE**2 or df > _MANY:
+        return np.array([variance]), np.ones(1)
     below = max(64 / df, 12 * math.sqrt(2 / df))
     logs = np.linspace(math.log(df) - below, math.log(df + 100 + 12 * math.sqrt(2 * df)), _POINTS)
     heights = df / 2 * logs - np.exp(logs) / 2
     chances = np.exp(heights - heights.max())
-    return known + noise.variance * df / np.exp(logs), chances / chances.sum()
+    return variance * df / np.exp(logs), chances / chances.sum()
 
 
 def approximate_randomisation(

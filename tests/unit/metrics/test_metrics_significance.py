@@ -77,10 +77,6 @@ def test_the_interval_holds_the_score_itself():
     assert inside >= 48
 
 
-def test_one_segment_has_an_interval_without_width():
-    assert bootstrap_interval(rows([0.25]), mean, generator=generator()) == (0.25, 0.25)
-
-
 @pytest.mark.parametrize("test", PAIRED)
 def test_a_system_does_not_differ_from_itself(test):
     metric = Bleu()
@@ -329,3 +325,18 @@ def test_holm_never_helps_and_keeps_the_order(p_values):
     assert all(p <= q <= min(1, len(p_values) * p) for p, q in zip(p_values, corrected, strict=True))
     order = np.argsort(p_values, kind="stable")
     assert np.all(np.diff(np.array(corrected)[order]) >= 0)
+
+
+@pytest.mark.parametrize("segments", [2, 3, 10, 30])
+def test_few_segments_are_judged_by_students_law(segments):
+    drawn = drawn_with(math.sqrt((segments - 1) / segments * 1000 / 999))
+    for t in (0.5, 2.0, 5.0):
+        outcome = over_both(t, drawn, segments=segments, noise=None)
+        assert outcome.p_value == pytest.approx(t_two_sided(t, segments - 1), rel=1e-3)
+
+
+def test_a_single_segment_tells_nothing_about_others():
+    one, other = np.array([[1.0, 4.0]]), np.array([[3.0, 4.0]])
+    assert bootstrap_interval(one, mean, generator=generator()) is None
+    found = paired_bootstrap(one, other, aggregate=mean, generator=generator())
+    assert (found.p_value, found.interval) == (1, None)
