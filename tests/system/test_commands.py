@@ -133,6 +133,8 @@ def test_evaluate_prints_scores_with_signatures_and_stores_them(run: Path) -> No
     ("words", "message"),
     [
         (["translate", "nowhere"], "Error: nowhere: no such file, and no such run; `regard train` makes one."),
+        (["translate", "{run}", "Ein Hund"],
+         "Error: Ein Hund: no such file. A sentence comes through standard input: echo SENTENCE | regard translate"),
         (["translate", "{run}", "missing.txt"],
          "Error: missing.txt: cannot read the file (No such file or directory)."),
         (["translate", "{run}", "--beam", "0"], "Error: Invalid value for '--beam': 0 is not in the range x>=1."),

@@ -210,6 +210,18 @@ def test_a_closed_stream_is_one_line(runs: dict[str, str], closed: str, name: st
     assert done.stderr == f"Error: standard {name}: closed, want it open.\n"
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+@pytest.mark.parametrize("words", [["translate"], ["evaluate", "--json"]])
+def test_output_that_finds_no_room_is_one_line(runs: dict[str, str], words: list[str]) -> None:
+    command = [sys.executable, "-m", "regard", words[0], runs["strings"], *words[1:]]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            command, input="ab\n", stdout=full, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT, check=False
+        )
+    assert done.stderr == "Error: standard output: No space left on device.\n"
+    assert done.returncode == 1
+
+
 PEAK = """
 import resource, sys
 from regard.cli import main

@@ -2,6 +2,7 @@
 
 import errno
 import io
+import os
 import sys
 import textwrap
 from importlib import import_module
@@ -14,6 +15,8 @@ from regard.errors import RegardError, did_you_mean
 
 INTERRUPTED = 130
 """Exit code of what Ctrl-C has stopped, as shells expect it."""
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""What goes wrong where there is no room."""
 COMMANDS = {
     "demo": "regard.cli.demo:demo",
     "train": "regard.cli.train:train",
@@ -39,6 +42,11 @@ class UserError(click.ClickException):
     """What the user can mend on its way to the terminal: one line, exit code 1."""
 
     exit_code = 1
+
+
+def _discard_output() -> None:
+    """Let what is still to be written go nowhere: it would fail once more when the program ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 class Commands(click.Group):
@@ -83,6 +91,9 @@ class Commands(click.Group):
         except click.UsageError as error:
             raise UserError(error.format_message()) from None
         except OSError as error:
+            if error.errno in FULL and not error.filename:
+                _discard_output()
+                raise UserError(f"standard output: {error.strerror}.") from None
             if error.errno == errno.EPIPE or not error.filename:  # click ends quietly when nobody reads any more
                 raise
             raise UserError(f"{textwrap.shorten(str(error.filename), 80)}: {error.strerror}.") from None

@@ -4,6 +4,7 @@ import json
 import os
 import queue
 import sys
+import textwrap
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,6 +25,7 @@ AHEAD = 4096
 """Lines read ahead of the translation: what bounds the memory."""
 NAMED = 10
 """Lines left empty that are named; more are counted."""
+PIPE = "A sentence comes through standard input: echo SENTENCE | regard translate"
 
 
 @click.command()
@@ -128,6 +130,9 @@ def _chosen(run: Path | None, file: Path | None) -> tuple[Path, Path | None]:
     """Return the run and the file that are meant; a lone file is translated by the model in the box."""
     from regard.run import DEFAULT, boxed
 
+    given = file or run
+    if given and len(str(given).split()) > 1 and not given.exists():
+        raise RegardError(f"{textwrap.shorten(str(given), 80)}: no such file. {PIPE}")
     if file is None and run is not None:
         if run.is_file() or str(run) == "-":
             run, file = None, run

@@ -17,6 +17,8 @@ from regard.errors import RegardError
 
 Pair = tuple[str, str]
 HELD_OUT = ("validation", "test")
+FEW = 100
+"""Pairs below which a score says little."""
 PREFIXES = {"train": "", "validation": "validation_", "test": "test_"}
 
 
@@ -78,6 +80,7 @@ class Files(Recipe):
         missing = [split for split in HELD_OUT if split not in splits]
         if missing:
             splits |= self._draw(splits["train"], missing)
+            notes += [_taken(split, splits) for split in missing]
         notes += _overlaps(splits, [split for split in HELD_OUT if split not in missing])
         ordered = {split: Split(*map(tuple, zip(*splits[split], strict=True))) for split in PREFIXES}
         return Corpus("files", ordered, notes=tuple(notes))
@@ -114,6 +117,13 @@ class Files(Recipe):
         for pair in pairs:
             shares[split_of.get(pair[0], "train")].append(pair)
         return shares
+
+
+def _taken(split: str, splits: dict[str, list[Pair]]) -> str:
+    """Say how many pairs a split was given out of the training data, and whether they are few."""
+    size = len(splits[split])
+    told = f"{split}: {size} pairs taken out of the training data, which keeps {len(splits['train'])}"
+    return told + (f"; too few for scores that hold: data.{split}_size takes more." if size < FEW else ".")
 
 
 @dataclass

@@ -8,6 +8,8 @@ from typing import BinaryIO, cast
 
 from regard.errors import RegardError
 
+GZIP = b"\x1f\x8b"
+
 
 def lines_of(path: Path) -> Iterator[str]:
     """Give the lines of a UTF-8 file, plain or .gz, one by one."""
@@ -39,8 +41,15 @@ def some_lines_of(path: Path) -> Iterator[str]:
 
 
 def open_bytes(path: Path) -> BinaryIO:
-    """Open a file, unpacking it if its name ends in .gz."""
-    return cast(BinaryIO, gzip.open(path, "rb")) if path.suffix == ".gz" else path.open("rb")
+    """Open a file, unpacking it if its name ends in .gz or it begins as such files do."""
+    return cast(BinaryIO, gzip.open(path, "rb")) if path.suffix == ".gz" or _is_packed(path) else path.open("rb")
+
+
+def _is_packed(path: Path) -> bool:
+    if not path.is_file():  # what comes through a pipe cannot be read twice
+        return False
+    with path.open("rb") as file:
+        return file.read(len(GZIP)) == GZIP
 
 
 def decoded(file: BinaryIO, where: str) -> Iterator[str]:

@@ -41,9 +41,15 @@ def test_tables_and_parallel_files_give_the_same_corpus(suffix: str, tmp_path: P
     target = write(tmp_path / f"all.en{suffix}", [target for _, target in PAIRS])
     two = Files(source_file=source, target_file=target).load()
     assert one.sha256 == two.sha256
-    assert one.notes == ()
+    few = "3 pairs taken out of the training data, which keeps 54; too few for scores that hold:"
+    assert one.notes == tuple(f"{name}: {few} data.{name}_size takes more." for name in ("validation", "test"))
     assert {name: len(split) for name, split in one.splits.items()} == {"train": 54, "validation": 3, "test": 3}
     assert sorted(pair for split in one.splits for pair in pairs_of(one, split)) == sorted(PAIRS)
+
+
+def test_a_packed_file_is_known_by_its_first_bytes(tmp_path: Path) -> None:
+    packed = Path(table(tmp_path / "all.tsv.gz")).rename(tmp_path / "all.tsv")
+    assert Files(pairs=str(packed)).load().sha256 == Files(pairs=table(tmp_path / "plain.tsv")).load().sha256
 
 
 def test_given_splits_are_kept_as_they_are(tmp_path: Path) -> None:
@@ -81,6 +87,8 @@ def test_default_sizes_are_bounded(tmp_path: Path) -> None:
     pairs = [(f"s{i}", f"t{i}") for i in range(30_000)]
     corpus = Files(pairs=table(tmp_path / "all.tsv.gz", pairs)).load()
     assert [len(corpus[name]) for name in ("train", "validation", "test")] == [28_000, 1_000, 1_000]
+    taken = "1000 pairs taken out of the training data, which keeps 28000."
+    assert corpus.notes == (f"validation: {taken}", f"test: {taken}")
 
 
 def test_text_is_cleaned(tmp_path: Path) -> None:
@@ -99,6 +107,8 @@ def test_what_is_left_out_is_counted(tmp_path: Path) -> None:
     assert corpus.notes == (
         "train: 7 of 68 pairs left out, 5 with an empty side and 2 with more than 3 words.",
         "test: 1 of 3 pairs left out, 1 with an empty side and 0 with more than 3 words.",
+        "validation: 3 pairs taken out of the training data, which keeps 58; too few for scores that hold: "
+        "data.validation_size takes more.",
         "test: 2 of 2 source sentences are training data too.",
     )
     assert ("h h h", "i") in pairs_of(corpus, "train") + pairs_of(corpus, "validation")
