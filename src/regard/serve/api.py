@@ -2,10 +2,11 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from threading import Event
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, Field
@@ -208,6 +209,10 @@ class Served:
         return {"model": self.name, "choices": [each.to_json() for each in found]}
 
 
+class GivenUp(Exception):
+    """Nobody waits for this answer any more."""
+
+
 class Models:
     """All models of the service and the one thread that uses them: questions are answered in turn, each alone."""
 
@@ -216,6 +221,9 @@ class Models:
         names = [run.path.resolve().name for run in runs]
         names = names if len(set(names)) == len(names) else [str(run.path) for run in runs]
         self.all = {name: Served(name, run, Translator.open(run.path)) for name, run in zip(names, runs, strict=True)}
+        for served in self.all.values():
+            served.translator.models[0].output.register_forward_pre_hook(self._go_on)  # once a step of every search
+        self._given_up = Event()
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="model")
 
     def __getitem__(self, name: str) -> Served:
@@ -228,6 +236,23 @@ class Models:
         """End the thread."""
         self._worker.shutdown()
 
-    async def answer(self, work: Callable[[T], Any], asked: T) -> Any:
-        """Answer when all earlier questions are answered."""
-        return await asyncio.get_running_loop().run_in_executor(self._worker, work, asked)
+    async def answer(self, work: Callable[[T], Any], asked: T, *, hung_up: Callable[[], Awaitable[Any]]) -> Any:
+        """Answer when all earlier questions are answered; one whose asker has hung up is dropped, begun or not."""
+        given_up = Event()
+        answer = asyncio.get_running_loop().run_in_executor(self._worker, self._work, work, asked, given_up)
+        gone = asyncio.ensure_future(hung_up())
+        await asyncio.wait([answer, gone], return_when=asyncio.FIRST_COMPLETED)
+        if answer.done():
+            gone.cancel()
+            return answer.result()
+        given_up.set()
+        answer.cancel()
+        return None
+
+    def _work(self, work: Callable[[T], Any], asked: T, given_up: Event) -> Any:
+        self._given_up = given_up
+        return work(asked)
+
+    def _go_on(self, *_: object) -> None:
+        if self._given_up.is_set():
+            raise GivenUp
