@@ -23,7 +23,9 @@ from regard.translate import Translator, Unknown
 from regard.translation import Translation
 
 MOST_CHARACTERS, MOST_TEXTS, WIDEST, WIDEST_TREE = 1_000, 100, 50, 20
-SEARCH = ("n_best", "length_penalty", "gnmt", "coverage", "max_length", "min_length", "no_repeat", "unknown")
+LONGEST = Length(ratio=4.0, offset=1_000)
+RANKING = ("length_penalty", "gnmt", "coverage")
+SEARCH = ("n_best", *RANKING, "max_length", "min_length", "no_repeat", "unknown")
 Answer = dict[str, Any]
 T = TypeVar("T")
 
@@ -56,9 +58,12 @@ def _texts(text: Any) -> Any:
 
 def _length(value: Any) -> Length:
     try:
-        return Length.parse(str(value))
+        length = Length.parse(str(value))
     except RegardError as error:
         raise ValueError(str(error)) from None
+    if length.ratio > LONGEST.ratio or length.offset > LONGEST.offset:
+        raise ValueError(f"got '{value}', want at most {LONGEST.ratio:g}x+{LONGEST.offset}.")
+    return length
 
 
 Sentence = Annotated[str, AfterValidator(_sentence)]
@@ -85,12 +90,22 @@ class Question(Frozen):
 
     def strategy(self, sampling: Sampling | None = None, seed: int = 1) -> Strategy:
         """Return the search that is asked for."""
+        if sampling:
+            self.refuse(("beam", *RANKING), "has no effect with sample, which draws translations and compares none.")
+        elif self.beam == 1:
+            self.refuse(RANKING, "has no effect on greedy search, which has nothing to compare; want a beam >= 2.")
         return strategy_of(
             width=1 if sampling else self.beam,
             sampling=sampling,
             seed=seed,
             **{name: getattr(self, name) for name in SEARCH},
         )
+
+    def refuse(self, keys: Sequence[str], reason: str) -> None:
+        """Refuse keys that would change nothing, as the command line does."""
+        for key in keys:
+            if key in self.model_fields_set:
+                raise RegardError(f"{key}: {reason}")
 
     @property
     def shows_unknown(self) -> Unknown:
@@ -164,6 +179,8 @@ class Served:
 
     def translate(self, asked: TranslateQuestion) -> Answer | list[Answer]:
         """Answer a text with an object, a list with a list."""
+        if not asked.sample:
+            asked.refuse(("temperature", "top_k", "top_p", "seed"), "has no effect without sample.")
         sampling = Sampling(asked.temperature, asked.top_k, asked.top_p) if asked.sample else None
         texts = [asked.text] if isinstance(asked.text, str) else asked.text
         done = self.translator.translate_all(

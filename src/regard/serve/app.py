@@ -14,6 +14,7 @@ import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
+from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 
 import regard
@@ -119,6 +120,8 @@ def _add_guard(app: FastAPI, names: frozenset[str]) -> None:
     @app.middleware("http")
     async def guard(request: Request, go_on: Callable[[Request], Awaitable[Response]]) -> Response:
         refused = _refusal(request, names)
+        # Every question is JSON, also that of `curl -d`, which calls whatever it sends a form.
+        MutableHeaders(scope=request.scope)["Content-Type"] = "application/json"
         response = _error(*refused) if refused else await go_on(request)
         response.headers.update(HEADERS)
         return response

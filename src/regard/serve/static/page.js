@@ -38,7 +38,8 @@ function places(text, words) {
 
 const settings = () => {
   const beam = element("beam").valueAsNumber || 1;
-  return {beam, n_best: Math.min(beam, element("n_best").valueAsNumber || 1), length_penalty: element("length_penalty").valueAsNumber || 0};
+  const ranking = beam === 1 ? {} : {length_penalty: element("length_penalty").valueAsNumber || 0}; // greedy search compares nothing
+  return {beam, n_best: Math.min(beam, element("n_best").valueAsNumber || 1), ...ranking};
 };
 const sentence = () => element("text").value.replace(/\s*\n\s*/g, " ");
 
