@@ -15,6 +15,7 @@ pytestmark = [
     pytest.mark.skipif(PROGRAM is None, reason="Chromium is not installed"),
 ]
 EVIL = "<img src=x onerror=alert(1)>"
+SET_BEAM = "(beam => {{ beam.value = {}; beam.dispatchEvent(new Event('change')); }})(document.getElementById('beam'))"
 READY = (
     "document.querySelectorAll('.view').length && !document.querySelector('.waiting')"
     " && document.querySelectorAll('.view td[aria-label]').length && document.querySelectorAll('.node').length"
@@ -83,6 +84,37 @@ def test_the_tree_steps_and_the_winner_comes_last(page: Page, url: str) -> None:
     assert text_of(page, ".steps output") == f"step 1 of {last}: 5 continuations weighed, 5 kept"
     shown = "getComputedStyle(document.querySelectorAll('.step')[{}]).visibility"
     assert [page.value(shown.format(step)) for step in (0, 1, 2)] == ["visible", "visible", "hidden"]
+    check_manners(page, url)
+
+
+def test_a_bookmark_is_followed_while_the_page_is_open(page: Page, url: str) -> None:
+    visit(page, f"{url}#50%")
+    assert page.value("document.getElementById('text').value") == "50%"
+    page.value("location.hash = 'Zwei%20Hunde%20spielen im Schnee.'")
+    page.wait("document.querySelector('.translation').textContent === 'Two dogs play in the snow.'")
+    assert page.value("document.getElementById('text').value") == "Zwei Hunde spielen im Schnee."
+    page.wait(READY)
+    check_manners(page, url)
+
+
+def test_without_words_there_is_nothing_to_step_through(page: Page, url: str) -> None:
+    visit(page, url)
+    type_over(page, "")
+    page.wait("document.querySelector('.translation').textContent === '' && !document.querySelector('.waiting')")
+    page.value("document.querySelectorAll('.steps button').forEach(button => button.click())")
+    check_manners(page, url)
+
+
+def test_a_setting_out_of_range_is_told_in_place_of_the_translation(page: Page, url: str) -> None:
+    visit(page, url)
+    page.value(SET_BEAM.format(60))
+    page.wait("document.querySelector('.problem').textContent")
+    assert text_of(page, ".problem") == "beam: got 60, want 1 to 20."
+    shown = ".translation *, .best *, .maps *, .tree .all *, .tree svg *"
+    assert page.value(f"document.querySelectorAll('{shown}').length") == 0
+    page.value(SET_BEAM.format(1))
+    page.wait(READY)
+    assert text_of(page, ".problem") == ""
     check_manners(page, url)
 
 

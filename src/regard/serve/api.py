@@ -2,10 +2,11 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from threading import Event
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, Field
@@ -22,7 +23,9 @@ from regard.translate import Translator, Unknown
 from regard.translation import Translation
 
 MOST_CHARACTERS, MOST_TEXTS, WIDEST, WIDEST_TREE = 1_000, 100, 50, 20
-SEARCH = ("n_best", "length_penalty", "gnmt", "coverage", "max_length", "min_length", "no_repeat", "unknown")
+LONGEST = Length(ratio=4.0, offset=1_000)
+RANKING = ("length_penalty", "gnmt", "coverage")
+SEARCH = ("n_best", *RANKING, "max_length", "min_length", "no_repeat", "unknown")
 Answer = dict[str, Any]
 T = TypeVar("T")
 
@@ -55,9 +58,12 @@ def _texts(text: Any) -> Any:
 
 def _length(value: Any) -> Length:
     try:
-        return Length.parse(str(value))
+        length = Length.parse(str(value))
     except RegardError as error:
         raise ValueError(str(error)) from None
+    if length.ratio > LONGEST.ratio or length.offset > LONGEST.offset:
+        raise ValueError(f"got '{value}', want at most {LONGEST.ratio:g}x+{LONGEST.offset}.")
+    return length
 
 
 Sentence = Annotated[str, AfterValidator(_sentence)]
@@ -84,12 +90,22 @@ class Question(Frozen):
 
     def strategy(self, sampling: Sampling | None = None, seed: int = 1) -> Strategy:
         """Return the search that is asked for."""
+        if sampling:
+            self.refuse(("beam", *RANKING), "has no effect with sample, which draws translations and compares none.")
+        elif self.beam == 1:
+            self.refuse(RANKING, "has no effect on greedy search, which has nothing to compare; want a beam >= 2.")
         return strategy_of(
             width=1 if sampling else self.beam,
             sampling=sampling,
             seed=seed,
             **{name: getattr(self, name) for name in SEARCH},
         )
+
+    def refuse(self, keys: Sequence[str], reason: str) -> None:
+        """Refuse keys that would change nothing, as the command line does."""
+        for key in keys:
+            if key in self.model_fields_set:
+                raise RegardError(f"{key}: {reason}")
 
     @property
     def shows_unknown(self) -> Unknown:
@@ -163,6 +179,8 @@ class Served:
 
     def translate(self, asked: TranslateQuestion) -> Answer | list[Answer]:
         """Answer a text with an object, a list with a list."""
+        if not asked.sample:
+            asked.refuse(("temperature", "top_k", "top_p", "seed"), "has no effect without sample.")
         sampling = Sampling(asked.temperature, asked.top_k, asked.top_p) if asked.sample else None
         texts = [asked.text] if isinstance(asked.text, str) else asked.text
         done = self.translator.translate_all(
@@ -208,6 +226,10 @@ class Served:
         return {"model": self.name, "choices": [each.to_json() for each in found]}
 
 
+class GivenUp(Exception):
+    """Nobody waits for this answer any more."""
+
+
 class Models:
     """All models of the service and the one thread that uses them: questions are answered in turn, each alone."""
 
@@ -216,6 +238,9 @@ class Models:
         names = [run.path.resolve().name for run in runs]
         names = names if len(set(names)) == len(names) else [str(run.path) for run in runs]
         self.all = {name: Served(name, run, Translator.open(run.path)) for name, run in zip(names, runs, strict=True)}
+        for served in self.all.values():
+            served.translator.models[0].output.register_forward_pre_hook(self._go_on)  # once a step of every search
+        self._given_up = Event()
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="model")
 
     def __getitem__(self, name: str) -> Served:
@@ -228,6 +253,23 @@ class Models:
         """End the thread."""
         self._worker.shutdown()
 
-    async def answer(self, work: Callable[[T], Any], asked: T) -> Any:
-        """Answer when all earlier questions are answered."""
-        return await asyncio.get_running_loop().run_in_executor(self._worker, work, asked)
+    async def answer(self, work: Callable[[T], Any], asked: T, *, hung_up: Callable[[], Awaitable[Any]]) -> Any:
+        """Answer when all earlier questions are answered; one whose asker has hung up is dropped, begun or not."""
+        given_up = Event()
+        answer = asyncio.get_running_loop().run_in_executor(self._worker, self._work, work, asked, given_up)
+        gone = asyncio.ensure_future(hung_up())
+        await asyncio.wait([answer, gone], return_when=asyncio.FIRST_COMPLETED)
+        if answer.done():
+            gone.cancel()
+            return answer.result()
+        given_up.set()
+        answer.cancel()
+        return None
+
+    def _work(self, work: Callable[[T], Any], asked: T, given_up: Event) -> Any:
+        self._given_up = given_up
+        return work(asked)
+
+    def _go_on(self, *_: object) -> None:
+        if self._given_up.is_set():
+            raise GivenUp

@@ -14,6 +14,7 @@ import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
+from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 
 import regard
@@ -75,6 +76,7 @@ class Server(uvicorn.Server):
 
 
 def _add_api(app: FastAPI, models: Models) -> None:
+    # The question is read when a function begins: all that `request.receive` can still tell is that the asker hung up.
     @app.get("/api/health")
     async def health() -> dict[str, Any]:
         return {"status": "ok", "regard": regard.__version__, "models": list(models.all)}
@@ -84,20 +86,20 @@ def _add_api(app: FastAPI, models: Models) -> None:
         return [each.describe() for each in models.all.values()]
 
     @app.post("/api/translate")
-    async def translate(asked: TranslateQuestion) -> Any:
-        return await models.answer(models[asked.model].translate, asked)
+    async def translate(asked: TranslateQuestion, request: Request) -> Any:
+        return await models.answer(models[asked.model].translate, asked, hung_up=request.receive)
 
     @app.post("/api/show")
-    async def show(asked: ShowQuestion) -> Any:
-        return await models.answer(models[asked.model].show, asked)
+    async def show(asked: ShowQuestion, request: Request) -> Any:
+        return await models.answer(models[asked.model].show, asked, hung_up=request.receive)
 
     @app.post("/api/search-tree")
-    async def tree(asked: TreeQuestion) -> Any:
-        return await models.answer(models[asked.model].tree, asked)
+    async def tree(asked: TreeQuestion, request: Request) -> Any:
+        return await models.answer(models[asked.model].tree, asked, hung_up=request.receive)
 
     @app.post("/api/choices")
-    async def choices(asked: ChoicesQuestion) -> Any:
-        return await models.answer(models[asked.model].choices, asked)
+    async def choices(asked: ChoicesQuestion, request: Request) -> Any:
+        return await models.answer(models[asked.model].choices, asked, hung_up=request.receive)
 
 
 def _files() -> dict[str, str]:
@@ -118,6 +120,8 @@ def _add_guard(app: FastAPI, names: frozenset[str]) -> None:
     @app.middleware("http")
     async def guard(request: Request, go_on: Callable[[Request], Awaitable[Response]]) -> Response:
         refused = _refusal(request, names)
+        # Every question is JSON, also that of `curl -d`, which calls whatever it sends a form.
+        MutableHeaders(scope=request.scope)["Content-Type"] = "application/json"
         response = _error(*refused) if refused else await go_on(request)
         response.headers.update(HEADERS)
         return response

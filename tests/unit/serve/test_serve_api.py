@@ -171,6 +171,16 @@ def test_an_empty_text_has_nothing_to_show(box: str) -> None:
         ("translate", {"text": "a", "max_length": "long"}, 422,
          "max_length: got 'long', want a number of tokens such as 40, or relative to the source: 1.5x+10."),
         ("translate", {"text": "a", "max_length": 0}, 400, "search.max_length: got 0, want at least 1."),
+        ("translate", {"text": "a", "max_length": 1001}, 422, "max_length: got '1001', want at most 4x+1000."),
+        ("translate", {"text": "a", "min_length": "4.1x"}, 422, "min_length: got '4.1x', want at most 4x+1000."),
+        ("translate", {"text": "a", "temperature": 0.5}, 400, "temperature: has no effect without sample."),
+        ("translate", {"text": "a", "seed": 1}, 400, "seed: has no effect without sample."),
+        ("translate", {"text": "a", "sample": True, "beam": 5}, 400,
+         "beam: has no effect with sample, which draws translations and compares none."),
+        ("translate", {"text": "a", "beam": 1, "gnmt": True}, 400,
+         "gnmt: has no effect on greedy search, which has nothing to compare; want a beam >= 2."),
+        ("show", {"text": "a", "beam": 1, "length_penalty": 0.5}, 400,
+         "length_penalty: has no effect on greedy search, which has nothing to compare; want a beam >= 2."),
         ("translate", {"text": "a", "length_penalty": float("nan")}, 422,
          "length_penalty: got nan. Input should be a finite number."),
         ("translate", b"{", 422,
@@ -187,6 +197,11 @@ def test_an_empty_text_has_nothing_to_show(box: str) -> None:
 )  # fmt: skip
 def test_a_mistake_is_told_in_one_line(box: str, path: str, question: Any, status: int, error: str) -> None:
     assert ask(f"{box}api/{path}", question) == (status, {"error": error})
+
+
+@pytest.mark.parametrize("kind", ["application/x-www-form-urlencoded", "text/plain", ""])
+def test_a_question_is_json_whatever_it_is_called(box: str, kind: str) -> None:
+    assert ask(f"{box}api/translate", {"text": DOGS}, {"Content-Type": kind})[0] == 200
 
 
 def test_questions_asked_together_are_answered_as_if_alone(box: str) -> None:

@@ -2,15 +2,18 @@
 
 import json
 import re
+import time
 from collections.abc import Iterator
 from http.client import HTTPConnection
 from importlib.resources import files
+from threading import Event
 from urllib.parse import urlsplit
 
 import pytest
 from click.testing import CliRunner
 
 from regard.cli import main
+from regard.serve.api import GivenUp, Served, ShowQuestion, TranslateQuestion
 from regard.serve.app import MOST_BYTES, listen
 from serving import OPENER, ask, serving
 
@@ -63,6 +66,33 @@ def test_a_request_has_a_size_and_a_limit(url: str, header: str, value: str, sta
     response = connection.getresponse()
     assert (response.status, json.loads(response.read())) == (status, {"error": error})
     connection.close()
+
+
+def test_questions_are_dropped_when_their_askers_hang_up(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    ends: list[str] = []
+    begun = Event()
+
+    def think_long(served: Served, _: ShowQuestion) -> None:
+        begun.set()
+        end = time.monotonic() + 20
+        try:
+            while time.monotonic() < end:
+                served.translate(TranslateQuestion(text="Hunde."))
+            ends.append("went on")
+        except GivenUp:
+            ends.append("stopped")
+            raise
+
+    monkeypatch.setattr(Served, "show", think_long)
+    under_way, in_the_queue = (HTTPConnection(urlsplit(url).netloc) for _ in range(2))
+    for connection in (under_way, in_the_queue):
+        connection.request("POST", "/api/show", json.dumps(QUESTION), {"Content-Type": "application/json"})
+        assert begun.wait(20)
+    for connection in (in_the_queue, under_way):
+        connection.close()
+        assert ask(f"{url}api/health")[0] == 200  # whoever is heard now is heard after the hanging up
+    assert ask(f"{url}api/translate", QUESTION)[0] == 200
+    assert ends == ["stopped"]
 
 
 def test_the_page_and_its_parts_are_served(url: str) -> None:

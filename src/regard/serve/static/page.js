@@ -37,9 +37,16 @@ function places(text, words) {
 }
 
 const settings = () => {
+  for (const {id, value, min, max, validity} of document.querySelectorAll("#ask input:invalid"))
+    if (validity.rangeUnderflow || validity.rangeOverflow) throw new Error(`${id.replace("_", " ")}: got ${value}, want ${min} to ${max}.`);
   const beam = element("beam").valueAsNumber || 1;
-  return {beam, n_best: Math.min(beam, element("n_best").valueAsNumber || 1), length_penalty: element("length_penalty").valueAsNumber || 0};
+  const ranking = beam === 1 ? {} : {length_penalty: element("length_penalty").valueAsNumber || 0}; // greedy search compares nothing
+  return {beam, n_best: Math.min(beam, element("n_best").valueAsNumber || 1), ...ranking};
 };
+// Decoded piece by piece: what is no code, such as the end of 50%, stays as it is.
+const bookmarked = () => location.hash.slice(1).replace(/(%[0-9a-f]{2})+/gi, code => {
+  try { return decodeURIComponent(code); } catch { return code; }
+});
 const sentence = () => element("text").value.replace(/\s*\n\s*/g, " ");
 
 class View {
@@ -81,8 +88,15 @@ class View {
       await this.refreshTree();
       this.root.classList.remove("waiting");
     } catch (error) {
+      if (error.name !== "AbortError") this.clear();
       this.tell(error);
     }
+  }
+
+  clear() {
+    this.answer = this.steps = this.nodes = null;
+    this.find(".forced").hidden = this.find(".best").hidden = true;
+    for (const part of [".translation", ".best", ".maps", ".tree .all", ".tree svg", ".steps output"]) this.find(part).replaceChildren();
   }
 
   tell(error) {
@@ -253,6 +267,7 @@ class View {
   }
 
   goTo(step) {
+    if (!this.steps?.length) return;
     const slider = this.find(".steps input"), tree = this.find(".tree");
     slider.value = step;
     this.showStep();
@@ -292,8 +307,6 @@ function arrange(models) {
 
 async function start() {
   const models = await ask("models");
-  const given = decodeURIComponent(location.hash.slice(1));
-  element("text").value = given || (EXAMPLES[models[0].corpus] ?? EXAMPLES[models[0].source] ?? EXAMPLES.de);
   if (models.length > 1)
     models.forEach(({name}, index) => {
       const label = make("label", element("models"));
@@ -304,10 +317,17 @@ async function start() {
     element("text").style.height = "auto";
     element("text").style.height = `${element("text").scrollHeight + 2}px`;
   };
-  const typed = later(PAUSE, () => {
-    history.replaceState(null, "", `#${encodeURIComponent(sentence())}`);
+  const read = () => {
+    element("text").value = bookmarked() || (EXAMPLES[models[0].corpus] ?? EXAMPLES[models[0].source] ?? EXAMPLES.de);
+    fit();
+  };
+  const translateAnew = () => {
     views.forEach(view => { view.prefix = ""; });
     refresh();
+  };
+  const typed = later(PAUSE, () => {
+    history.replaceState(null, "", `#${encodeURIComponent(sentence())}`);
+    translateAnew();
   });
   element("text").addEventListener("input", typed);
   element("text").addEventListener("input", fit);
@@ -316,8 +336,9 @@ async function start() {
   for (const id of ["beam", "n_best", "length_penalty", "tokens"]) element(id).addEventListener("change", refresh);
   element("heads").addEventListener("change", redraw);
   element("choices").addEventListener("click", event => { if (event.target === event.currentTarget) event.target.close(); });
+  addEventListener("hashchange", () => { read(); translateAnew(); });
   addEventListener("resize", later(100, () => { fit(); redraw(); }));
-  fit();
+  read();
   arrange(models);
 }
 
