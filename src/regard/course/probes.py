@@ -43,7 +43,7 @@ def judge_projected(student: Student, report: Report, *, size: int, others: dict
 
 def _judge_scale(report: Report, *, divisor: float, d: int, others: dict[str, int]) -> None:
     root = math.sqrt(d)
-    report.judged.add("scale")
+    divisor = _without_sign(report, divisor)
     codes = {root: "", 1.0: "scale-missing", float(d): "scale-by-d", 1 / root: "scale-inverted"}
     code = next((code for wanted, code in codes.items() if _is(divisor, wanted)), "scale-wrong-size")
     names = [f" = sqrt({name})" for name, size in others.items() if _is(divisor, math.sqrt(size))]
@@ -51,6 +51,13 @@ def _judge_scale(report: Report, *, divisor: float, d: int, others: dict[str, in
     if code:
         which = "".join(names[:1])
         report.blame("scale", code, divisor=divisor, d=d, root=root, factor=root / divisor, which=which)
+
+
+def _without_sign(report: Report, factor: float) -> float:
+    report.judged.add("scale")
+    if factor < 0:
+        report.blame("scale", "wrong-sign")
+    return abs(factor)
 
 
 def judge_dot(student: Student, report: Report) -> None:
@@ -63,7 +70,7 @@ def judge_dot(student: Student, report: Report) -> None:
     if not near(a, factor * torch.eye(len(a)), CLOSE) or u.abs().max() > CLOSE:
         report.blame("score", "projection-unwanted")
         return
-    report.judged.add("scale")
+    factor = _without_sign(report, factor)
     if not _is(factor, 1):
         report.blame("scale", "scale-unwanted", divisor=1 / factor)
 
