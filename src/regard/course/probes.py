@@ -1,9 +1,9 @@
 """Finds out what a score is from weights alone, whatever the layers are called and however they are stored.
 
 Log weights of one sentence are its scores up to a constant. With unit steps of state and memory they give the matrix A
-of ``score = h A e + u e``; with all weight matrices set to one number a, A is ``a^2 d / tau`` everywhere. This gives the
-divisor tau, and how A grows with a says how many learned matrices stand between the two states. No input is ever zero:
-a class may take a vector of zeros for padding.
+of ``score = h A e + u e``; with all weight matrices set to one number a, A is ``a^2 d / tau`` everywhere. This gives
+the divisor tau, and how A grows with a says how many learned matrices stand between the two states. No input is ever
+zero: a class may take a vector of zeros for padding.
 """
 
 import math
@@ -121,7 +121,7 @@ def _bilinear(student: Student, report: Report) -> tuple[Tensor, Tensor] | None:
 
 
 def _rises(student: Student, queries: Tensor) -> Tensor:
-    """Return how the score of a word rises with a unit step along each of its features [N, Q, M], for queries [Q, H]."""
+    """Return how a word's score rises with a unit step along each of its features: [N, Q, M] for queries [Q, H]."""
     _, word = _origin(student)
     words = torch.cat([word[None], word + torch.eye(len(word))])
     scores = torch.stack([student.log_weights(h, words) for h in queries], dim=1)

@@ -15,6 +15,6 @@ class SingleQueryScaledDotProductAttention(nn.Module):
     def forward(self, hidden, encoder_outputs):
         q = self.W_q(hidden).unsqueeze(2)
         v = encoder_outputs.transpose(0, 1)
-        scores = torch.stack([torch.matmul(k, x).squeeze() for k, x in zip(self.W_k(v), q)])
+        scores = torch.stack([torch.matmul(k, x).squeeze() for k, x in zip(self.W_k(v), q, strict=True)])
         alpha = F.softmax(scores / math.sqrt(self.kq_dim), dim=1)
         return torch.bmm(alpha.unsqueeze(1), v).squeeze(1), alpha
