@@ -13,7 +13,7 @@ from regard.errors import RegardError
 
 if TYPE_CHECKING:
     from regard.lab.derivation import Exercise, Format
-    from regard.lab.experiments import Experiment, Settings
+    from regard.lab.experiments import Experiment
 
 NAMES = ("copy", "average", "noisy", "heads")
 ENDINGS = {"text": "txt", "markdown": "md", "latex": "tex"}
@@ -23,6 +23,7 @@ GOES_WITH = {
     "c": (*NAMES, "all"),
     "beta": ("noisy", "heads", "all"),
     "resamplings": ("noisy", "heads", "all"),
+    "seed": ("noisy", "heads", "exercises", "all"),
     "form": ("exercises", "all"),
     **dict.fromkeys(("new", "size", "heads", "solution"), ("exercises",)),
 }
@@ -37,7 +38,7 @@ GOES_WITH = {
 @click.option("-c", default=20.0, show_default=True, help="Scale of the query.")
 @click.option("--beta", default=0.1, show_default=True, help="Variance of the keys' lengths (noisy, heads).")
 @click.option("--resamplings", default=10_000, show_default=True, help="Draws of the keys' lengths (noisy, heads).")
-@click.option("--seed", default=1, show_default=True, help="Of the draws, or of a new exercise.")
+@click.option("--seed", default=1, show_default=True, help="Of the draws (noisy, heads), or of a new exercise.")
 @click.option(
     "--format", "form", type=click.Choice(list(ENDINGS)), default="text", show_default=True, help="Of exercises."
 )
@@ -68,8 +69,8 @@ def lab(
 
 def _refuse_ignored(what: str, *, new: bool) -> None:
     refuse([name for name, places in GOES_WITH.items() if what not in places], f"has no effect on 'regard lab {what}'.")
-    if not new:
-        refuse(("size", "heads", "solution"), "is for a new exercise; add --new.")
+    if what == "exercises" and not new:
+        refuse(("seed", "size", "heads", "solution"), "is for a new exercise; add --new.")
 
 
 def _new(seed: int, size: str, heads: int, form: str, solution: bool) -> tuple[dict[str, Any], str]:
@@ -107,14 +108,8 @@ def _table(result: "Experiment") -> str:
     for row in result.rows:
         error = "" if row.error is None else f"{row.error:14.6f}"
         lines.append(f"{row.what:{width}} {row.measured:12.6f} {row.closed_form:12.6f}  {error}".rstrip())
-    return "\n".join([f"{result.name}: {_settings(result.settings)}", *lines, "", *result.sentences])
-
-
-def _settings(settings: "Settings") -> str:
-    return (
-        f"m = {settings.m}, d = {settings.d}, c = {settings.c:g}, beta = {settings.beta:g}, "
-        f"{settings.resamplings} resamplings, seed {settings.seed}; scores are q . k / sqrt(d)"
-    )
+    used = ", ".join(f"{name} = {value:.15g}" for name, value in result.used().items())
+    return "\n".join([f"{result.name}: {used}; scores are q . k / sqrt(d)", *lines, "", *result.sentences])
 
 
 def _write(folder: Path, results: "list[Experiment]", output: dict[str, Any], parts: list[str], form: str) -> None:

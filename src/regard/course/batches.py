@@ -24,8 +24,8 @@ def _judge_company(student: Student, report: Report) -> None:
     together = student.attend(h, e)
     try:
         apart = _one_by_one(student, h, e)
-    except Raised as raised:
-        report.blame("batch", "hardcoded-batch", fails=f"fails with one sentence ({raised.told})")
+    except (Raised, Unfit) as failed:
+        _blame_size(student, report, failed, batch=1, length=e.shape[1])
         student.adapt(rows=student.setting.batch)
         return
     scrambled = e.transpose(0, 1).reshape(e.shape)
@@ -64,21 +64,34 @@ def _try_size(student: Student, report: Report, *, batch: int | None, length: in
         answer = student.call(h, e)
         student.read(answer, h, e)
     except (Raised, Unfit) as failed:
-        fails = f"fails with {len(e)} sentences of {length} words ({failed.told})"
-        report.blame("batch", _what_is_fixed(student, length), fails=fails)
+        _blame_size(student, report, failed, batch=len(e), length=length)
         return False
     shapes = [tuple(output.shape) for output in answer.outputs if output is not None]
     ordered = reversed(shapes) if student.layout.is_swapped else shapes
     for name, got, wanted in zip(("value", "weights"), ordered, student.contract.shapes(h, e), strict=True):
-        if len(got) < len(wanted) and not report.has("squeezed"):
-            report.blame("batch", "squeezed", what=f"the {name}", got=list(got), wanted=list(wanted))
+        if len(got) < len(wanted):
+            what = f"the {name} has the shape {list(got)}, not {list(wanted)}"
+            report.blame("batch", "squeezed", size=_size(len(e), length), what=what)
     return True
 
 
-def _what_is_fixed(student: Student, length: int) -> str:
-    h, e = student.draw(seed=5, length=length)
+def _blame_size(student: Student, report: Report, failed: Raised | Unfit, *, batch: int, length: int) -> None:
+    """Say why a size fails: 1 alone does where axes are squeezed, any other one where a number is written down."""
+    size = _size(batch, length)
+    if 1 in (batch, length) and _runs(student, batch=7 if batch == 1 else batch, length=max(length, 2)):
+        report.blame("batch", "squeezed", size=size, what=f"it fails ({failed.told})")
+    else:
+        code = "hardcoded-batch" if _runs(student, batch=student.setting.batch, length=length) else "hardcoded-length"
+        report.blame("batch", code, fails=f"fails with {size} ({failed.told})")
+
+
+def _size(batch: int, length: int) -> str:
+    return f"{batch} sentence{'s' * (batch > 1)} of {length} word{'s' * (length > 1)}"
+
+
+def _runs(student: Student, *, batch: int, length: int) -> bool:
     try:
-        student.attend(h, e)
+        student.attend(*student.draw(seed=5, batch=batch, length=length))
     except (Raised, Unfit):
-        return "hardcoded-length"
-    return "hardcoded-batch"
+        return False
+    return True

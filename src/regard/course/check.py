@@ -153,13 +153,18 @@ def grade(
 
 
 def choose(file: str, classes: dict[str, Any], name: str | None) -> str:
-    """Return the class to judge: the one named, the one with the assignment's name, the only (attention) class."""
+    """Return the class to judge: the one named, the one with the assignment's name, the only (attention) class.
+
+    A class that another one derives from is a part of that one.
+    """
     if name is not None:
         if name not in classes:
             raise RegardError(f"{file}: no attention class '{name}'. {did_you_mean(name, classes)}")
         return name
+    bases = {base for takes in classes.values() for base in takes["bases"]}
     known, named = [each for each in KNOWN if each in classes], [each for each in classes if "att" in each.lower()]
-    for candidates in (known, list(classes), named):
+    derived, last = ([each for each in some if each not in bases] for some in (classes, named))
+    for candidates in (known, derived, last, named):
         if len(candidates) == 1:
             return candidates[0]
     if not classes:

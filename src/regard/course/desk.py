@@ -99,7 +99,11 @@ class Desk:
                 self._classes[name] = value
         spaces: list[Any] = [sys.modules[MODULE], *self._classes.values()]
         self._plain = [(space, {k: v for k, v in vars(space).items() if _is_plain(k, v)}) for space in spaces]
-        return {"classes": {name: _signature(value) for name, value in self._classes.items()}, "note": note}
+        classes = {name: _signature(value) | {"bases": self._bases(value)} for name, value in self._classes.items()}
+        return {"classes": classes, "note": note}
+
+    def _bases(self, wanted: type[nn.Module]) -> list[str]:
+        return [name for name, base in self._classes.items() if base is not wanted and issubclass(wanted, base)]
 
     def _run(self, pieces: list[ast.Module], ignored: tuple[type[Exception], ...] = ()) -> dict[str, Any]:
         module = sys.modules[MODULE] = ModuleType(MODULE)

@@ -1,8 +1,9 @@
 """Finds out what a score is from weights alone, whatever the layers are called and however they are stored.
 
-Log weights of one sentence are its scores up to a constant. With basis vectors for state and memory they give the
-matrix A of ``score = h A e + u e``; with all weight matrices set to one number a, A is ``a^2 d / tau`` everywhere. This
-gives the divisor tau, and how A grows with a says how many learned matrices stand between the two states.
+Log weights of one sentence are its scores up to a constant. With unit steps of state and memory they give the matrix A
+of ``score = h A e + u e``; with all weight matrices set to one number a, A is ``a^2 d / tau`` everywhere. This gives
+the divisor tau, and how A grows with a says how many learned matrices stand between the two states. No input is ever
+zero: a class may take a vector of zeros for padding.
 """
 
 import math
@@ -42,7 +43,7 @@ def judge_projected(student: Student, report: Report, *, size: int, others: dict
 
 def _judge_scale(report: Report, *, divisor: float, d: int, others: dict[str, int]) -> None:
     root = math.sqrt(d)
-    report.judged.add("scale")
+    divisor = _without_sign(report, divisor)
     codes = {root: "", 1.0: "scale-missing", float(d): "scale-by-d", 1 / root: "scale-inverted"}
     code = next((code for wanted, code in codes.items() if _is(divisor, wanted)), "scale-wrong-size")
     names = [f" = sqrt({name})" for name, size in others.items() if _is(divisor, math.sqrt(size))]
@@ -50,6 +51,13 @@ def _judge_scale(report: Report, *, divisor: float, d: int, others: dict[str, in
     if code:
         which = "".join(names[:1])
         report.blame("scale", code, divisor=divisor, d=d, root=root, factor=root / divisor, which=which)
+
+
+def _without_sign(report: Report, factor: float) -> float:
+    report.judged.add("scale")
+    if factor < 0:
+        report.blame("scale", "wrong-sign")
+    return abs(factor)
 
 
 def judge_dot(student: Student, report: Report) -> None:
@@ -62,7 +70,7 @@ def judge_dot(student: Student, report: Report) -> None:
     if not near(a, factor * torch.eye(len(a)), CLOSE) or u.abs().max() > CLOSE:
         report.blame("score", "projection-unwanted")
         return
-    report.judged.add("scale")
+    factor = _without_sign(report, factor)
     if not _is(factor, 1):
         report.blame("scale", "scale-unwanted", divisor=1 / factor)
 
@@ -88,16 +96,15 @@ def judge_additive(student: Student, report: Report) -> None:
 
 def _bilinear(student: Student, report: Report) -> tuple[Tensor, Tensor] | None:
     """Return A [N, H, M] and u [N, M] of ``score = h A e + u e``; blame a score that is nothing of the kind."""
-    size, memory = student.contract.sizes(student.setting)
-    basis = torch.cat([torch.zeros(1, memory), torch.eye(memory)])
-    scores = torch.stack([student.log_weights(h, basis) for h in (torch.zeros(size), *torch.eye(size))], dim=1)
-    scores = scores[:, :, 1:] - scores[:, :, :1]
-    a, u = scores[:, 1:] - scores[:, :1], scores[:, 0]
+    query, word = _origin(student)
+    rises = _rises(student, torch.cat([query[None], query + torch.eye(len(query))]))
+    a = rises[:, 1:] - rises[:, :1]
+    u = rises[:, 0] - query @ a
     drawn = [_draw(student, seed) for seed in (31, 32)]
     seen = torch.cat([_centred(student.log_weights(h, e)) for h, e in drawn], -1)
     foretold = torch.cat([_centred(torch.einsum("h,nhm,sm->ns", h, a, e) + u @ e.T) for h, e in drawn], -1)
     factor = float((seen * foretold).sum() / (foretold**2).sum())
-    if not scores.isfinite().all():
+    if not rises.isfinite().all():
         report.blame("score", "not-bilinear", evidence="")
     elif _is_scrambled(student, report):
         pass
@@ -107,10 +114,18 @@ def _bilinear(student: Student, report: Report) -> tuple[Tensor, Tensor] | None:
         if not report.has("leak"):  # a sentence alone may have nothing left to compare
             report.blame("score", "query-ignored")
     elif near(seen, factor * foretold, CLOSE):
-        report.blame("scale", "scale-by-length", factor=factor, short=len(drawn[0][1]), long=len(basis))
+        report.blame("scale", "scale-by-length", factor=factor, short=len(drawn[0][1]), long=len(word) + 1)
     else:
         report.blame("score", "not-bilinear", evidence=_evidence(student))
     return None
+
+
+def _rises(student: Student, queries: Tensor) -> Tensor:
+    """Return how a word's score rises with a unit step along each of its features: [N, Q, M] for queries [Q, H]."""
+    _, word = _origin(student)
+    words = torch.cat([word[None], word + torch.eye(len(word))])
+    scores = torch.stack([student.log_weights(h, words) for h in queries], dim=1)
+    return scores[:, :, 1:] - scores[:, :, :1]
 
 
 def _is_scrambled(student: Student, report: Report) -> bool:
@@ -128,11 +143,11 @@ def _is_scrambled(student: Student, report: Report) -> bool:
 def _height_of_tanh(student: Student, a: float) -> float | None:
     """Return K a, or None if no number of biases makes the scores follow tanh."""
     query, memory = student.contract.sizes(student.setting)
-    sums = torch.linspace(-3, 3, 7)
+    sums = torch.linspace(-3, 3, 8)
     e = sums[:, None].expand(-1, memory) / memory
     for biases in range(3):
         heights = []
-        for shift in (-1.0, 0.0, 1.5):
+        for shift in (-1.0, 0.5, 1.5):
             scores = _centred(student.log_weights(torch.full((query,), shift / query), e)[0])
             curve = _centred(torch.tanh(a * (sums + shift) + a * biases))
             height = float((curve @ scores) / (curve @ curve))
@@ -145,17 +160,21 @@ def _height_of_tanh(student: Student, a: float) -> float | None:
 def _constant(student: Student, a: float) -> float:
     """Return the entries of A when every matrix is a and every bias 0."""
     student.fill(constant=a)
-    size, memory = student.contract.sizes(student.setting)
-    e = torch.zeros(2, memory)
-    e[1, 0] = 1
-    with_query, without = (student.log_weights(h, e)[0] for h in (torch.eye(size)[0], torch.zeros(size)))
+    query, _ = _origin(student)
+    before, after = _rises(student, torch.stack([query, query + torch.eye(len(query))[0]]))[0, :, 0]
     student.fill()
-    return float((with_query[1] - with_query[0]) - (without[1] - without[0]))
+    return float(after - before)
 
 
 def _draw(student: Student, seed: int) -> tuple[Tensor, Tensor]:
     h, e = student.draw(seed=seed, batch=1)
     return h[0, 0], e[0]
+
+
+def _origin(student: Student) -> tuple[Tensor, Tensor]:
+    """Return a state and a word to take steps from: not zero, but so near that a step decides."""
+    h, e = _draw(student, 30)
+    return h / len(h), e[0] / len(e[0])
 
 
 def _evidence(student: Student) -> str:

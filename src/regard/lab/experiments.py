@@ -62,6 +62,11 @@ class Experiment:
     sentences: tuple[str, str, str]
     draw: Callable[[], Figure]
 
+    def used(self) -> dict[str, float]:
+        """Return the settings that the results depend on: without noise nothing does on what is drawn."""
+        drawn = () if self.name in ("copy", "average") else ("beta", "resamplings", "seed")
+        return {name: getattr(self.settings, name) for name in ("m", "d", "c", *drawn)}
+
     @property
     def figure(self) -> Figure:
         """The picture for the slide; drawn when asked for."""
@@ -70,7 +75,7 @@ class Experiment:
     def to_json(self) -> dict[str, Any]:
         """Return everything but the picture."""
         rows = [asdict(row) for row in self.rows]
-        return {"name": self.name, "settings": asdict(self.settings), "rows": rows, "shows": list(self.sentences)}
+        return {"name": self.name, "settings": self.used(), "rows": rows, "shows": list(self.sentences)}
 
 
 def missed(*, asked: int, m: int, d: int, c: float) -> float:

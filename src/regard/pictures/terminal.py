@@ -19,7 +19,7 @@ from rich.tree import Tree
 
 from regard.pictures.colours import ATTENTION, ink_on
 from regard.pictures.diagram import Diagram
-from regard.pictures.tree import Node
+from regard.pictures.tree import Node, percent
 
 TALLEST = 14  # letters of an upright word
 _SCALE = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -104,7 +104,7 @@ def _branch(node: Node) -> Text:
     style = "bold" if node.is_on_best_path else ""
     mark = "*" if node.is_on_best_path else ""
     end = f" [{node.reason}]" if node.reason else ""
-    return Text.assemble((mark + _plain(node.text), style), (f" {math.exp(node.log_prob):.2f}{end}", "dim"))
+    return Text.assemble((mark + _plain(node.text), style), (f" {percent(math.exp(node.log_prob))}{end}", "dim"))
 
 
 def _stub(cells: int, width: int) -> int:

@@ -145,8 +145,14 @@ def _texts(node: Node, face: Typeface, *, is_repeated: bool) -> tuple[str, str]:
     return (f"… {face.word(node.text)}", "") if is_repeated else (face.word(node.text), _detail(node, face))
 
 
+def percent(share: float) -> str:
+    """Write a probability as the page does: what is small still differs from nothing."""
+    digits = 2 if share < 0.001 else 1 if share < 0.0995 else 0
+    return "< 0.01 %" if share < 0.0001 else f"{100 * share:.{digits}f} %"
+
+
 def _detail(node: Node, face: Typeface) -> str:
-    numbers = f"{math.exp(node.log_prob):.2f} · {node.total:.2f}".replace("-", "−")
+    numbers = f"{percent(math.exp(node.log_prob))} · {node.total:.2f}".replace("-", "−")
     return f"{numbers} · {face.show(node.reason)}" if node.reason else numbers
 
 

@@ -17,6 +17,10 @@ SUBMISSIONS = Path(__file__).parents[2] / "submissions"
 RIGHT = sorted((SUBMISSIONS / "right").glob("*.py"))
 LEAVING = ("sys_exit", "deep_recursion")
 LOOPED = (("sentence", 32), ("word", 20))
+ONE_FINDING = (
+    "relu_normalised", "leak_centred", "softmax_batch", "global_cache", "hardcoded_batch",
+    "squeeze_all", "squeeze_inner", "squeeze_inner_words", "wrong_sign",
+)  # fmt: skip
 MISTAKES = {
     "additive_no_tanh": "query-ignored",
     "additive_no_v": "no-v",
@@ -84,6 +88,8 @@ MISTAKES = {
     "softmax_features_shape": "softmax-features",
     "softmax_single": "softmax-single",
     "squeeze_all": "squeezed",
+    "squeeze_inner": "squeezed",
+    "squeeze_inner_words": "squeezed",
     "swapped_layers": "swapped",
     "swapped_roles": "swapped",
     "tanh_projection": "not-bilinear",
@@ -103,6 +109,7 @@ MISTAKES = {
     "view_keys": "view",
     "view_values": "view",
     "view_weights": "view",
+    "wrong_sign": "wrong-sign",
 }
 
 
@@ -153,7 +160,7 @@ def test_mistakes_are_named(stem: str, code: str) -> None:
     assert "{" not in "".join(finding.seen + finding.title for finding in report.findings)
 
 
-@pytest.mark.parametrize("stem", ["relu_normalised", "leak_centred", "softmax_batch", "global_cache"])
+@pytest.mark.parametrize("stem", [*ONE_FINDING])
 def test_one_mistake_is_one_finding(stem: str) -> None:
     report = judged((SUBMISSIONS / "wrong" / f"{stem}.py").read_text())
     assert [finding.code for finding in report.findings] == [MISTAKES[stem]]
@@ -176,8 +183,19 @@ def test_two_mistakes_are_two_findings() -> None:
 def test_what_was_measured_is_quoted() -> None:
     seen = judged((SUBMISSIONS / "wrong" / "scale_by_dec.py").read_text()).findings[0].seen
     assert seen == "Scores are divided by 2.6458 = sqrt(dec_hid_dim); sqrt(3) = 1.7321 was expected."
+    seen = judged((SUBMISSIONS / "wrong" / "squeeze_inner.py").read_text()).findings[0].seen
+    assert seen.startswith("With 1 sentence of 6 words it fails (IndexError: Dimension out of range")
+    seen = judged((SUBMISSIONS / "wrong" / "squeeze_all.py").read_text()).findings[0].seen
+    assert seen == "With 1 sentence of 9 words the value has the shape [10], not [1, 10]."
     seen = judged((SUBMISSIONS / "wrong" / "exception.py").read_text()).findings[0].seen
     assert seen.startswith("NameError: name 'hidden_state' is not defined (line 16: q = self.W_q(hidden_state)")
+
+
+def test_a_wrong_sign_does_not_hide_a_wrong_scale() -> None:
+    source = (SUBMISSIONS / "wrong" / "scale_missing.py").read_text().replace("softmax(scores", "softmax(-scores")
+    assert [finding.code for finding in judged(source).findings] == ["wrong-sign", "scale-missing"]
+    source = (SUBMISSIONS / "right" / "dot_product.py").read_text().replace("softmax(z", "softmax(-z")
+    assert [finding.code for finding in judged(source).findings] == ["wrong-sign"]
 
 
 def test_report_as_text_json_and_table() -> None:
@@ -231,6 +249,16 @@ def test_several_classes_need_a_name() -> None:
     assert judged(source, name="Mine").total == 20
     with pytest.raises(RegardError, match=r"^student.py: no attention class 'Mien'. Did you mean 'Mine'\?$"):
         choose("student.py", {"Mine": {}, "Other": {}}, "Mien")
+
+
+def test_a_class_that_another_derives_from_is_no_candidate() -> None:
+    source = (SUBMISSIONS / "right" / "bmm.py").read_text().replace("SingleQueryScaledDotProductAttention", "MyHead")
+    source = source.replace("class MyHead(nn.Module)", "class Base(nn.Module):\n    pass\n\n\nclass MyHead(Base)")
+    report = judged(source)
+    assert (report.name, report.total) == ("MyHead", 20)
+    assert judged(source + "\n\nclass Encoder(nn.Module):\n    pass\n").findings[0].code == "no-class"
+    with_encoder = source.replace("MyHead", "MyAttention").replace("Base", "BaseAttention")
+    assert judged(with_encoder + "\n\nclass Encoder(nn.Module):\n    pass\n").name == "MyAttention"
 
 
 def test_leaving_and_recursing_are_exceptions() -> None:

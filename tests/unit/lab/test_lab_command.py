@@ -15,9 +15,16 @@ def run(*arguments: str) -> str:
 
 def test_one_experiment_with_figure(tmp_path: Path) -> None:
     out = run("copy", "-o", str(tmp_path), "-m", "4", "-d", "9", "-c", "12")
-    assert out.startswith("copy: m = 4, d = 9, c = 12, ")
+    assert out.startswith("copy: m = 4, d = 9, c = 12; scores are q . k / sqrt(d)\n")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["copy.png", "copy.svg", "lab.json"]
-    assert json.loads((tmp_path / "lab.json").read_text())["experiments"][0]["settings"]["d"] == 9
+    assert json.loads((tmp_path / "lab.json").read_text())["experiments"][0]["settings"] == {"m": 4, "d": 9, "c": 12}
+
+
+def test_a_header_names_what_was_used_and_nothing_else() -> None:
+    rest = "; scores are q . k / sqrt(d)"
+    assert run("average").splitlines()[0] == f"average: m = 8, d = 16, c = 20{rest}"
+    noisy = run("noisy", "--resamplings", "200", "--beta", "0.05", "--seed", "12345678").splitlines()[0]
+    assert noisy == f"noisy: m = 8, d = 16, c = 20, beta = 0.05, resamplings = 200, seed = 12345678{rest}"
 
 
 def test_json() -> None:
@@ -50,6 +57,8 @@ def test_new_exercise_keeps_its_solution_back() -> None:
     [
         (["copy", "--new"], "--new: has no effect on 'regard lab copy'."),
         (["average", "--beta", "0.2"], "--beta: has no effect on 'regard lab average'."),
+        (["copy", "--seed", "3"], "--seed: has no effect on 'regard lab copy'."),
+        (["exercises", "--seed", "3"], "--seed: is for a new exercise; add --new."),
         (["exercises", "-m", "5"], "-m: has no effect on 'regard lab exercises'."),
         (["exercises", "--heads", "3"], "--heads: is for a new exercise; add --new."),
     ],

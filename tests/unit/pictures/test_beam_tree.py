@@ -8,6 +8,7 @@ from matplotlib.colors import to_hex
 
 from regard.errors import RegardError
 from regard.pictures.colours import SERIES
+from regard.pictures.terminal import terminal_tree
 from regard.pictures.tree import LARGE, START, Node, draw_tree, nodes_of
 from regard.search.tree import BEAM_FULL, FINISHED, KEPT, Expansion, Tree
 
@@ -58,7 +59,18 @@ def test_the_winning_path_is_coloured_and_the_pruned_are_dashed() -> None:
     assert sum(to_hex(link.get_edgecolor()) == SERIES[1] for link in links) == 3
     assert sum(link.get_linestyle() == "solid" or link.get_linestyle() == "-" for link in links) == 6
     shown = [text.get_text() for text in figure.axes[0].texts]
-    assert "0.61 · −1.00" in shown
+    assert "61 % · −1.00" in shown
+
+
+@pytest.mark.parametrize(
+    ("share", "shown"), [(0.613, "61 %"), (0.0034, "0.3 %"), (0.00042, "0.04 %"), (2e-6, "< 0.01 %"), (1.0, "100 %")]
+)
+def test_small_probabilities_differ_from_nothing(share: float, shown: str) -> None:
+    start, *_ = search(width=1, steps=1)
+    node = Node(1, start.id, 1, "dog", math.log(share), -1.0, 0, is_kept=True, is_on_best_path=True)
+    (branch,) = terminal_tree([start, node]).children
+    assert str(branch.label) == f"1: *dog {shown}"
+    assert f"{shown} · −1.00" in [text.get_text() for text in draw_tree([start, node]).axes[0].texts]
 
 
 def test_only_the_best_of_the_pruned_are_shown_but_never_less_than_the_winner() -> None:
@@ -67,7 +79,7 @@ def test_only_the_best_of_the_pruned_are_shown_but_never_less_than_the_winner() 
     assert sum(" · " in text and text[0].isdigit() for text in shown) == 3
     late = [replace(node, is_on_best_path=node.rank == 6 or node.step == 0) for node in nodes]
     details = [text.get_text() for text in draw_tree(late, pruned=0).axes[0].texts]
-    assert f"{math.exp(-6.5):.2f} · −1.60" in details
+    assert "0.2 % · −1.60" in details
 
 
 def test_a_long_search_is_folded_and_ends_with_the_winner() -> None:
