@@ -6,6 +6,7 @@ from collections.abc import Callable
 import torch
 from torch import nn
 
+from regard.models import gru
 from regard.models.dropout import Dropout
 from regard.parts import CELLS
 from regard.types import Float, Tensor
@@ -109,6 +110,7 @@ class Sequence(nn.Module):
         ends: list[State] = []
         outputs = inputs
         for number, network in enumerate(self.layers):
+            assert isinstance(network, nn.RNNBase)
             outputs = self.dropout(outputs) if number else outputs
             before = tuple(tensor[:, number].contiguous() for tensor in state)
             if self.with_input and outputs.shape[1] == 1:
@@ -119,7 +121,10 @@ class Sequence(nn.Module):
         return outputs, tuple(torch.stack(tensors, dim=1) for tensors in zip(*ends, strict=True))
 
     @staticmethod
-    def _run(network: nn.Module, inputs: Float[Tensor, "B T E"], state: State) -> tuple[Tensor, State]:
+    def _run(network: nn.RNNBase, inputs: Float[Tensor, "B T E"], state: State) -> tuple[Tensor, State]:
+        if gru.is_worth_it(network, inputs):
+            outputs = gru.read(network, inputs, state[0][None])
+            return outputs, (outputs[:, -1],)
         first, *rest = (tensor[None] for tensor in state)
         outputs, last = network(inputs, (first, *rest) if rest else first)
         return outputs, tuple(tensor[0] for tensor in (last if rest else (last,)))

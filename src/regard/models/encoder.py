@@ -4,6 +4,7 @@ import torch
 from torch import nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
+from regard.models import gru
 from regard.models.cells import Cell
 from regard.models.dropout import Dropout
 from regard.parts import CELLS
@@ -30,22 +31,33 @@ class Encoder(nn.Module):
         self.embedding = embedding
         self.dropout = dropout
         self.memory_dropout = memory_dropout
-        self.directions = 2 if bidirectional else 1
-        sizes = [embedding.embedding_dim, *[hidden * self.directions] * (layers - 1)]
+        self.hidden = hidden
+        memory = hidden * (2 if bidirectional else 1)
+        sizes = [embedding.embedding_dim, *[memory] * (layers - 1)]
         self.layers = nn.ModuleList(
             kind.network(size, hidden, batch_first=True, bidirectional=bidirectional) for size in sizes
         )
-        self.bridge = nn.Linear(hidden * self.directions, sentence)
+        self.bridge = nn.Linear(memory, sentence)
 
     def forward(
         self, tokens: Int[Tensor, "B S"], is_token: Bool[Tensor, "B S"]
     ) -> tuple[Float[Tensor, "B S M"], Float[Tensor, "B H"]]:
         """Return the memory and sentence = ReLU(W_e [forward_last, backward_first] + b_e)."""
-        lengths = is_token.sum(dim=1).cpu()
+        lengths = is_token.sum(dim=1)
         memory = self.embedding(tokens)
         for network in self.layers:
-            packed = pack_padded_sequence(self.dropout(memory), lengths, batch_first=True, enforce_sorted=False)
-            outputs, last = network(packed)
-            memory, _ = pad_packed_sequence(outputs, batch_first=True, total_length=tokens.shape[1])
-        last = last[0] if isinstance(last, tuple) else last
-        return self.memory_dropout(memory), torch.relu(self.bridge(torch.cat(tuple(last), dim=1)))
+            assert isinstance(network, nn.RNNBase)
+            memory = self._read(network, self.dropout(memory), lengths)
+        ends = memory[torch.arange(len(lengths)), lengths - 1]
+        last = torch.cat((ends[:, : self.hidden], memory[:, 0, self.hidden :]), dim=1)
+        return self.memory_dropout(memory), torch.relu(self.bridge(last))
+
+    @staticmethod
+    def _read(
+        network: nn.RNNBase, inputs: Float[Tensor, "B S E"], lengths: Int[Tensor, " B"]
+    ) -> Float[Tensor, "B S M"]:
+        if gru.is_worth_it(network, inputs):
+            return gru.read(network, inputs, lengths=lengths)
+        packed = pack_padded_sequence(inputs, lengths.cpu(), batch_first=True, enforce_sorted=False)
+        outputs, _ = network(packed)
+        return pad_packed_sequence(outputs, batch_first=True, total_length=inputs.shape[1])[0]
