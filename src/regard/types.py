@@ -8,6 +8,7 @@
     V  words in the target vocabulary  E  size of an embedding
     W  hypotheses kept per sentence    P  places of a search: B x W
     L  tokens seen so far, BOS included WT  target positions of all hypotheses of a sentence: W x T
+    D  directions of a recurrent layer GH  size of a recurrent cell's gates together
 
 A boolean tensor is named for what True means: ``is_token`` is True on real tokens and False on padding.
 """

@@ -47,7 +47,7 @@ class Encoder(nn.Module):
         memory = self.embedding(tokens)
         for network in self.layers:
             assert isinstance(network, nn.RNNBase)
-            memory = self._read(network, self.dropout(memory), lengths)
+            memory = self._read(network, self.dropout(memory), lengths).masked_fill(~is_token[:, :, None], 0)
         ends = memory[torch.arange(len(lengths)), lengths - 1]
         last = torch.cat((ends[:, : self.hidden], memory[:, 0, self.hidden :]), dim=1)
         return self.memory_dropout(memory), torch.relu(self.bridge(last))

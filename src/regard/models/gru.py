@@ -60,10 +60,10 @@ class _Layer(torch.autograd.Function):
         turned: Int[Tensor, "B T"],
         inputs: Float[Tensor, "B T E"],
         first: Float[Tensor, "D B H"],
-        from_input: Float[Tensor, "D 3H E"],
-        from_state: Float[Tensor, "D 3H H"],
-        input_bias: Float[Tensor, "D 3H"],
-        state_bias: Float[Tensor, "D 3H"],
+        from_input: Float[Tensor, "D GH E"],
+        from_state: Float[Tensor, "D GH H"],
+        input_bias: Float[Tensor, "D GH"],
+        state_bias: Float[Tensor, "D GH"],
     ) -> Float[Tensor, "B T DH"]:
         directions, batch, size = first.shape
         steps = inputs.shape[1]

@@ -30,23 +30,27 @@ class _LinearCrossEntropy(torch.autograd.Function):
         grad_bias = torch.full_like(bias, -evenly * len(targets))
         nats = torch.zeros((), device=features.device, dtype=torch.float32)
         spread = torch.zeros((), device=features.device, dtype=torch.float32)
-        for start in range(0, len(targets), CHUNK):
-            rows = features[start : start + CHUNK]
-            gold = targets[start : start + CHUNK, None]
-            logits = torch.addmm(bias.to(dtype), rows, matrix.t()).float()
-            slope = torch.softmax(logits, dim=1)
+        # Every chunk is computed in the same memory, which stays in the processor's cache.
+        held = features.new_empty(min(CHUNK, len(targets)), weight.shape[0])
+        exact = held.float() if dtype == torch.bfloat16 else held
+        chunks = (tensor.split(CHUNK) for tensor in (features, targets[:, None], grad_features))
+        for rows, gold, grad_rows in zip(*chunks, strict=True):
+            logits, slope = held[: len(rows)], exact[: len(rows)]
+            torch.addmm(bias.to(dtype), rows, matrix.t(), out=logits)
+            gold_logits = logits.gather(1, gold).float()
+            torch.softmax(slope.copy_(logits), dim=1, out=slope)
             gold_nats = -slope.gather(1, gold).clamp_min_(LEAST).log_()
             nats += gold_nats.sum()
-            spread += (gold_nats + logits.gather(1, gold)).sum() * weight.shape[0]  # log of the softmax's denominator
+            spread += (gold_nats + gold_logits).sum() * weight.shape[0]  # log of the softmax's denominator
             slope.scatter_add_(1, gold, slope.new_full((1, 1), smoothing - 1.0).expand(len(gold), 1))
             grad_bias += slope.sum(dim=0).to(bias.dtype)
-            slope = slope.to(dtype)
-            torch.mm(slope, matrix, out=grad_features[start : start + CHUNK])
-            grad_weight.addmm_(slope.t(), rows)
+            logits.copy_(slope)
+            torch.mm(logits, matrix, out=grad_rows)
+            grad_weight.addmm_(logits.t(), rows)
         grad_features -= (evenly * even_row).to(dtype)
         spread -= features.sum(dim=0, dtype=torch.float32) @ even_row + len(targets) * bias.sum()
         context.save_for_backward(grad_features, grad_weight, grad_bias)
-        context.dtypes = features.dtype, weight.dtype
+        context.dtype = weight.dtype
         context.mark_non_differentiable(nats)
         return (1 - smoothing) * nats + evenly * spread, nats.clone()
 
@@ -54,7 +58,7 @@ class _LinearCrossEntropy(torch.autograd.Function):
     def backward(context: Any, *grads: Any) -> Any:
         grad_features, grad_weight, grad_bias = context.saved_tensors
         scale = grads[0]
-        return grad_features * scale, grad_weight.to(context.dtypes[1]) * scale, grad_bias * scale, None, None
+        return grad_features * scale, (grad_weight * scale).to(context.dtype), grad_bias * scale, None, None
 
 
 def linear_cross_entropy(
