@@ -7,6 +7,7 @@ and the gradients of the weights are one product over all steps.
     r, z = sigmoid(W_x x + W_h h),  n = tanh(x_n + r * h_n),  h' = (1 - z) n + z h
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -14,13 +15,11 @@ from torch import nn
 
 from regard.types import Float, Int, Tensor
 
-BIASES = 2
-"""What a direction has besides its two matrices: a bias for each."""
-
 
 def is_worth_it(network: nn.RNNBase, inputs: Tensor) -> bool:
     """Say whether `read` computes a network faster than torch: a layer of a GRU on a processor, in training."""
-    return isinstance(network, nn.GRU) and inputs.device.type == "cpu" and torch.is_grad_enabled()
+    is_layer = isinstance(network, nn.GRU) and network.num_layers == 1 and network.bias
+    return is_layer and inputs.device.type == "cpu" and torch.is_grad_enabled()
 
 
 def read(
@@ -33,15 +32,19 @@ def read(
 
     The second direction begins at the last token of each sentence. States past the end of a sentence mean nothing.
     """
-    matrices = [torch.stack(parts) for parts in zip(*network.all_weights, strict=True)]
+    dtype = torch.get_autocast_dtype("cpu") if torch.is_autocast_enabled("cpu") else inputs.dtype
+    weights = [_together(parts, dtype) for parts in zip(*network.all_weights, strict=True)]
     batch, steps = inputs.shape[:2]
     if first is None:
-        first = inputs.new_zeros(len(matrices[0]), batch, network.hidden_size)
-    tensors = [inputs, first, *matrices]
-    if torch.is_autocast_enabled("cpu"):
-        tensors = [tensor.to(torch.get_autocast_dtype("cpu")) for tensor in tensors]
-    states: Tensor = _Layer.apply(_turned(lengths, batch, steps), *tensors)  # type: ignore[no-untyped-call]
+        first = inputs.new_zeros(len(weights[0]), batch, network.hidden_size)
+    parts = _turned(lengths, batch, steps), inputs.to(dtype), first.to(dtype), *weights
+    states: Tensor = _Layer.apply(*parts)  # type: ignore[no-untyped-call]
     return states
+
+
+def _together(directions: Sequence[Tensor], dtype: torch.dtype) -> Float[Tensor, "D *any"]:
+    parts = [part.to(dtype) for part in directions]
+    return torch.stack(parts) if len(parts) > 1 else parts[0][None]
 
 
 def _turned(lengths: Int[Tensor, " B"] | None, batch: int, steps: int) -> Int[Tensor, "B T"]:
