@@ -1,7 +1,6 @@
 """What this machine can do."""
 
 import ctypes
-import gc
 import platform
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -57,14 +56,13 @@ def processor() -> str:
     return next(names, platform.processor() or platform.machine())
 
 
-def prepare_process() -> None:
-    """Make this process ready to compute for long: freed memory is kept, and what lives by now is not looked through.
+def keep_freed_memory() -> None:
+    """Ask the C library to keep freed memory for the next step instead of returning it to the system.
 
     Training frees and takes the same hundreds of megabytes at every step; fetching them from the system anew, page by
     page, costs up to a third of the time, and a sixth of that of a single translation. Only glibc has these settings;
-    elsewhere nothing is set. Python's collector would go through all that was imported again and again.
+    elsewhere this does nothing.
     """
-    gc.freeze()
     try:
         mallopt = ctypes.CDLL("libc.so.6").mallopt
     except (OSError, AttributeError):

@@ -14,7 +14,7 @@ from regard.data.batches import Batch, EncodedPairs, Flat, plan
 from regard.data.tokenizers import CharacterTokenizer, Tokenizer, TokenizerPair
 from regard.data.vocabulary import EOS, UNK
 from regard.data.words import words_of_tokens
-from regard.device import prepare_process, side_by_side, workers
+from regard.device import keep_freed_memory, side_by_side, workers
 from regard.errors import RegardError
 from regard.models.packing import pack_for_search
 from regard.models.scoring import token_log_probs
@@ -56,7 +56,7 @@ class Translator:
     def __init__(self, models: Sequence[Seq2Seq], tokenizers: TokenizerPair) -> None:
         self.models = [model.eval() for model in models]
         self.tokenizers = tokenizers
-        prepare_process()
+        keep_freed_memory()
 
     @classmethod
     def open(cls, *paths: str | Path) -> "Translator":
