@@ -12,7 +12,7 @@ from regard.types import Bool, Float, Int, Tensor
 
 
 class Encoder(nn.Module):
-    """Embeddings and a recurrent network; sentences are packed, so padding never enters a state."""
+    """Embeddings and a recurrent network; padding never enters a state."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class Encoder(nn.Module):
         memory = self.embedding(tokens)
         for network in self.layers:
             assert isinstance(network, nn.RNNBase)
-            memory = self._read(network, self.dropout(memory), lengths).masked_fill(~is_token[:, :, None], 0)
+            memory = self._read(network, self.dropout(memory), lengths)
         ends = memory[torch.arange(len(lengths)), lengths - 1]
         last = torch.cat((ends[:, : self.hidden], memory[:, 0, self.hidden :]), dim=1)
         return self.memory_dropout(memory), torch.relu(self.bridge(last))

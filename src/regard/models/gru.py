@@ -8,17 +8,19 @@ and the gradients of the weights are one product over all steps.
 """
 
 from collections.abc import Sequence
+from functools import reduce
 from typing import Any
 
 import torch
 from torch import nn
+from torch.autograd.function import once_differentiable
 
 from regard.types import Float, Int, Tensor
 
 
 def is_worth_it(network: nn.RNNBase, inputs: Tensor) -> bool:
     """Say whether `read` computes a network faster than torch: a layer of a GRU on a processor, in training."""
-    is_layer = isinstance(network, nn.GRU) and network.num_layers == 1 and network.bias
+    is_layer = type(network) is nn.GRU and network.num_layers == 1 and network.bias and network.batch_first
     return is_layer and inputs.device.type == "cpu" and torch.is_grad_enabled()
 
 
@@ -30,7 +32,7 @@ def read(
 ) -> Float[Tensor, "B T DH"]:
     """Return the states at all steps, as torch's network does for a batch of sentences of the given lengths.
 
-    The second direction begins at the last token of each sentence. States past the end of a sentence mean nothing.
+    The second direction begins at the last token of each sentence. States past the end of a sentence are 0.
     """
     dtype = torch.get_autocast_dtype("cpu") if torch.is_autocast_enabled("cpu") else inputs.dtype
     weights = [_together(parts, dtype) for parts in zip(*network.all_weights, strict=True)]
@@ -39,7 +41,9 @@ def read(
         first = inputs.new_zeros(len(weights[0]), batch, network.hidden_size)
     parts = _turned(lengths, batch, steps), inputs.to(dtype), first.to(dtype), *weights
     states: Tensor = _Layer.apply(*parts)  # type: ignore[no-untyped-call]
-    return states
+    if lengths is None:
+        return states
+    return states.masked_fill(torch.arange(steps)[:, None] >= lengths[:, None, None], 0)
 
 
 def _together(directions: Sequence[Tensor], dtype: torch.dtype) -> Float[Tensor, "D *any"]:
@@ -71,7 +75,7 @@ class _Layer(torch.autograd.Function):
         directions, batch, size = first.shape
         steps = inputs.shape[1]
         gates, candidate = slice(0, 2 * size), slice(2 * size, None)
-        x = torch.stack(_directions(inputs, turned, directions)).flatten(1, 2)
+        x = _by_step([inputs] * directions, turned).flatten(1, 2)
         bias = input_bias.clone()
         bias[:, gates] += state_bias[:, gates]
         projected = torch.baddbmm(bias[:, None], x, from_input.mT).view(directions, steps, batch, 3 * size)
@@ -92,9 +96,10 @@ class _Layer(torch.autograd.Function):
             torch.addcmul(x_candidate, reset, inside, out=new).tanh_()
             torch.lerp(new, before, update, out=after)
         context.save_for_backward(turned, x, from_input, from_state, states, reset_update, candidates, inner)
-        return _undo(states[:, 1:], turned)
+        return torch.cat(_by_sentence(states[:, 1:], turned), dim=2)
 
     @staticmethod
+    @once_differentiable
     def backward(context: Any, *gradients: Any) -> Any:
         turned, x, from_input, from_state, states, reset_update, candidates, inner = context.saved_tensors
         directions, steps, batch, size = candidates.shape
@@ -107,40 +112,38 @@ class _Layer(torch.autograd.Function):
         torch.mul(states[:, :-1] - candidates, z.mul(keep), out=factors[..., 1, :])
         torch.mul(factors[..., 2, :] * inner, 1 - r, out=factors[..., 0, :])
         slopes, outer = torch.empty_like(factors), torch.empty_like(candidates)
-        given = torch.stack(_directions(gradients[0], turned, directions, size))
-        together = slopes.flatten(3)
-        rows = list(zip(*(part.unbind(1) for part in (given, z, factors, slopes, together, outer)), strict=True))
+        given = _by_step(gradients[0].split(size, dim=2), turned)
+        joined = slopes.flatten(3)
+        rows = list(zip(*(part.unbind(1) for part in (given, z, factors, slopes, joined, outer)), strict=True))
         from_later = torch.zeros_like(states[:, 0])
-        for grad, update, factor, slope, flat, out in reversed(rows):
+        for grad, update, factor, slope, join, out in reversed(rows):
             torch.add(grad, from_later, out=out)
             torch.mul(out[:, :, None], factor, out=slope)
-            from_later = torch.baddbmm(out * update, flat, from_state)
-        flat = together.flatten(1, 2)
+            from_later = torch.baddbmm(out * update, join, from_state)
+        of_state_product = joined.flatten(1, 2)
         before = states[:, :-1].flatten(1, 2)
-        for_state, for_state_bias = torch.bmm(flat.mT, before), flat.sum(dim=1)
-        torch.mul(outer, to_candidate, out=slopes[..., 2, :])  # of the input from now on
-        for_input, for_input_bias = torch.bmm(flat.mT, x), flat.sum(dim=1)
-        for_x = torch.bmm(flat, from_input).view(directions, steps, batch, -1)
-        inputs = for_x[0].transpose(0, 1)
-        if directions == 2:
-            inputs = inputs + _reorder(for_x[1].transpose(0, 1), turned)
+        for_state, for_state_bias = torch.bmm(of_state_product.mT, before), of_state_product.sum(dim=1)
+        # Gates add both products, so only the candidate differs: of_state_product is used up, and its memory reused.
+        torch.mul(outer, to_candidate, out=slopes[..., 2, :])
+        of_input_product = of_state_product
+        for_input, for_input_bias = torch.bmm(of_input_product.mT, x), of_input_product.sum(dim=1)
+        for_x = torch.bmm(of_input_product, from_input).view(directions, steps, batch, -1)
+        inputs = reduce(torch.add, _by_sentence(for_x, turned))
         return None, inputs, from_later, for_input, for_state, for_input_bias, for_state_bias
 
 
-def _directions(
-    batch_first: Float[Tensor, "B T _"], turned: Int[Tensor, "B T"], directions: int, size: int | None = None
-) -> list[Float[Tensor, "T B _"]]:
-    """Return what each direction sees, step by step; of ``size`` numbers each, or all of them."""
-    parts = batch_first.split(size, dim=2) if size else [batch_first] * directions
-    ways = [parts[0], *(_reorder(part, turned) for part in parts[1:])]
-    return [part.transpose(0, 1) for part in ways]
+def _by_step(ways: Sequence[Float[Tensor, "B T _"]], turned: Int[Tensor, "B T"]) -> Float[Tensor, "D T B _"]:
+    """Return what each direction sees, step by step."""
+    first, *others = ways
+    return torch.stack([way.transpose(0, 1) for way in (first, *(_turn(way, turned) for way in others))])
 
 
-def _undo(states: Float[Tensor, "D T B H"], turned: Int[Tensor, "B T"]) -> Float[Tensor, "B T DH"]:
-    ways = states.transpose(1, 2).unbind(0)
-    return torch.cat([ways[0], *(_reorder(way, turned) for way in ways[1:])], dim=2)
+def _by_sentence(ways: Float[Tensor, "D T B _"], turned: Int[Tensor, "B T"]) -> list[Float[Tensor, "B T _"]]:
+    """Undo `_by_step`."""
+    first, *others = ways.transpose(1, 2).unbind(0)
+    return [first, *(_turn(way, turned) for way in others)]
 
 
-def _reorder(batch_first: Float[Tensor, "B T _"], turned: Int[Tensor, "B T"]) -> Float[Tensor, "B T _"]:
+def _turn(sentences: Float[Tensor, "B T _"], turned: Int[Tensor, "B T"]) -> Float[Tensor, "B T _"]:
     """Turn each sentence round; twice is as it was."""
-    return batch_first.gather(1, turned[:, :, None].expand_as(batch_first))
+    return sentences.gather(1, turned[:, :, None].expand_as(sentences))

@@ -4,6 +4,7 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.autograd.function import once_differentiable
 
 from regard.types import Float, Int, Tensor
 
@@ -32,7 +33,7 @@ class _LinearCrossEntropy(torch.autograd.Function):
         spread = torch.zeros((), device=features.device, dtype=torch.float32)
         # Every chunk is computed in the same memory, which stays in the processor's cache.
         held = features.new_empty(min(CHUNK, len(targets)), weight.shape[0])
-        exact = held.float() if dtype == torch.bfloat16 else held
+        exact = held.float() if dtype.itemsize < 4 else held  # where it is the same, copies below do nothing
         chunks = (tensor.split(CHUNK) for tensor in (features, targets[:, None], grad_features))
         for rows, gold, grad_rows in zip(*chunks, strict=True):
             logits, slope = held[: len(rows)], exact[: len(rows)]
@@ -52,13 +53,14 @@ class _LinearCrossEntropy(torch.autograd.Function):
         context.save_for_backward(grad_features, grad_weight, grad_bias)
         context.dtype = weight.dtype
         context.mark_non_differentiable(nats)
-        return (1 - smoothing) * nats + evenly * spread, nats.clone()
+        return (1 - smoothing) * nats + evenly * spread, nats
 
     @staticmethod
+    @once_differentiable
     def backward(context: Any, *grads: Any) -> Any:
         grad_features, grad_weight, grad_bias = context.saved_tensors
         scale = grads[0]
-        return grad_features * scale, (grad_weight * scale).to(context.dtype), grad_bias * scale, None, None
+        return grad_features * scale, grad_weight.to(context.dtype) * scale, grad_bias * scale, None, None
 
 
 def linear_cross_entropy(

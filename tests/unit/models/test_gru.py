@@ -25,8 +25,7 @@ def test_both_directions_of_sentences_of_different_lengths() -> None:
     layer, inputs = network(bidirectional=True), torch.randn(B, T, E, dtype=torch.float64, requires_grad=True)
     packed = pack_padded_sequence(inputs, LENGTHS, batch_first=True, enforce_sorted=False)
     wanted, _ = pad_packed_sequence(layer(packed)[0], batch_first=True)
-    is_token = (torch.arange(T) < LENGTHS[:, None])[:, :, None]
-    got = gru.read(layer, inputs, lengths=LENGTHS) * is_token
+    got = gru.read(layer, inputs, lengths=LENGTHS)
     torch.testing.assert_close(got, wanted)
     of = [inputs, *layer.parameters()]
     torch.testing.assert_close(gradients(got, of), gradients(wanted, of))
@@ -64,9 +63,18 @@ def test_in_bfloat16_it_is_as_near_to_the_truth_as_torch() -> None:
     assert (got - exact).norm() < 1.5 * (rounded - exact).norm() + 1e-3
 
 
+def test_a_gradient_of_the_gradient_is_refused() -> None:
+    layer, inputs = network(), torch.randn(B, T, E, dtype=torch.float64, requires_grad=True)
+    (first,) = torch.autograd.grad(gru.read(layer, inputs).square().sum(), inputs, create_graph=True)
+    with pytest.raises(RuntimeError, match="once_differentiable"):
+        first.sum().backward()
+
+
 @pytest.mark.parametrize(("cell", "is_faster"), [(nn.GRU, True), (nn.LSTM, False), (nn.RNN, False)])
 def test_only_a_gru_in_training_is_computed_here(cell: type[nn.RNNBase], is_faster: bool) -> None:
-    layer, inputs = cell(E, H), torch.zeros(B, T, E)
+    layer, inputs = cell(E, H, batch_first=True), torch.zeros(B, T, E)
     assert gru.is_worth_it(layer, inputs) == is_faster
+    assert not gru.is_worth_it(cell(E, H), inputs)
+    assert not gru.is_worth_it(cell(E, H, batch_first=True, num_layers=2), inputs)
     with torch.inference_mode():
         assert not gru.is_worth_it(layer, inputs)

@@ -18,6 +18,7 @@ def test_loss_and_gradients_are_those_of_torch(smoothing: float, chunk: int, mon
     ours, nats = linear_cross_entropy(features, output, targets, smoothing=smoothing)
     got = torch.autograd.grad(3 * ours, (features, output.weight, output.bias))
     torch.testing.assert_close(ours, reference)
+    assert not nats.requires_grad
     torch.testing.assert_close(nats, nn.functional.cross_entropy(output(features), targets, reduction="sum").detach())
     for one, other in zip(got, wanted, strict=True):
         torch.testing.assert_close(one, other)
