@@ -1,4 +1,4 @@
-"""Recurrent cells, as whole sequences (torch's networks, and `gru` in training) and step by step (what depends on the last step only)."""
+"""Recurrent cells, as whole sequences (torch's networks, and `gru` in training) and step by step."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
