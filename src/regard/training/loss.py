@@ -8,8 +8,8 @@ from torch.autograd.function import once_differentiable
 
 from regard.types import Float, Int, Tensor
 
-CHUNK = 512
-"""Rows of logits held at a time: at 6,000 words 12 MB, which a processor's cache can hold."""
+CHUNK, BLOCK = 512, 32
+"""Rows of logits that are multiplied at a time, and that are normalised at a time: these fit a core's own cache."""
 LEAST = torch.finfo(torch.float32).tiny
 """Smallest probability that the reported loss tells from 0; gradients do not pass through it."""
 
@@ -29,25 +29,23 @@ class _LinearCrossEntropy(torch.autograd.Function):
         grad_features = torch.empty_like(features)
         grad_weight = (-evenly * features.sum(dim=0)).expand_as(matrix).contiguous()
         grad_bias = torch.full_like(bias, -evenly * len(targets))
-        nats = torch.zeros((), device=features.device, dtype=torch.float32)
-        spread = torch.zeros((), device=features.device, dtype=torch.float32)
-        # Every chunk is computed in the same memory, which stays in the processor's cache.
-        held = features.new_empty(min(CHUNK, len(targets)), weight.shape[0])
-        exact = held.float() if dtype.itemsize < 4 else held  # where it is the same, copies below do nothing
+        nats, logits_of_gold = torch.zeros(2, device=features.device)
+        held = features.new_empty(min(CHUNK, len(targets)), weight.shape[0])  # every chunk is computed in it
         chunks = (tensor.split(CHUNK) for tensor in (features, targets[:, None], grad_features))
         for rows, gold, grad_rows in zip(*chunks, strict=True):
-            logits, slope = held[: len(rows)], exact[: len(rows)]
-            torch.addmm(bias.to(dtype), rows, matrix.t(), out=logits)
-            gold_logits = logits.gather(1, gold).float()
-            torch.softmax(slope.copy_(logits), dim=1, out=slope)
-            gold_nats = -slope.gather(1, gold).clamp_min_(LEAST).log_()
-            nats += gold_nats.sum()
-            spread += (gold_nats + gold_logits).sum() * weight.shape[0]  # log of the softmax's denominator
-            slope.scatter_add_(1, gold, slope.new_full((1, 1), smoothing - 1.0).expand(len(gold), 1))
-            grad_bias += slope.sum(dim=0).to(bias.dtype)
-            logits.copy_(slope)
-            torch.mm(logits, matrix, out=grad_rows)
-            grad_weight.addmm_(logits.t(), rows)
+            slopes = held[: len(rows)]
+            torch.mm(rows, matrix.t(), out=slopes)
+            for block, gold_block in zip(slopes.split(BLOCK), gold.split(BLOCK), strict=True):
+                slope = block.float().add_(bias) if dtype.itemsize < 4 else block.add_(bias)
+                logits_of_gold += slope.gather(1, gold_block).sum()
+                torch.softmax(slope, dim=1, out=slope)
+                nats -= slope.gather(1, gold_block).clamp_min_(LEAST).log_().sum()
+                slope.scatter_add_(1, gold_block, slope.new_full((1, 1), smoothing - 1.0).expand_as(gold_block))
+                grad_bias += slope.sum(dim=0)
+                block.copy_(slope)
+            torch.mm(slopes, matrix, out=grad_rows)
+            grad_weight.addmm_(slopes.t(), rows)
+        spread = (nats + logits_of_gold) * weight.shape[0]  # logarithms of the softmaxes' denominators
         grad_features -= (evenly * even_row).to(dtype)
         spread -= features.sum(dim=0, dtype=torch.float32) @ even_row + len(targets) * bias.sum()
         context.save_for_backward(grad_features, grad_weight, grad_bias)

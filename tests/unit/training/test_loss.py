@@ -9,9 +9,12 @@ L, F, V = 7, 5, 11
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
-@pytest.mark.parametrize("chunk", [3, 512])
-def test_loss_and_gradients_are_those_of_torch(smoothing: float, chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "CHUNK", chunk)
+@pytest.mark.parametrize("sizes", [(3, 2), (512, 32)])
+def test_loss_and_gradients_are_those_of_torch(
+    smoothing: float, sizes: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, size in zip(("CHUNK", "BLOCK"), sizes, strict=True):
+        monkeypatch.setattr(module, name, size)
     output, features, targets = nn.Linear(F, V), torch.randn(L, F, requires_grad=True), torch.randint(0, V, (L,))
     reference = nn.functional.cross_entropy(output(features), targets, label_smoothing=smoothing, reduction="sum")
     wanted = torch.autograd.grad(3 * reference, (features, output.weight, output.bias))
