@@ -101,6 +101,7 @@ def test_without_words_there_is_nothing_to_step_through(page: Page, url: str) ->
     visit(page, url)
     type_over(page, "")
     page.wait("document.querySelector('.translation').textContent === '' && !document.querySelector('.waiting')")
+    assert page.value("document.querySelector('.steps').offsetHeight") == 0
     page.value("document.querySelectorAll('.steps button').forEach(button => button.click())")
     check_manners(page, url)
 
@@ -112,8 +113,10 @@ def test_a_setting_out_of_range_is_told_in_place_of_the_translation(page: Page, 
     assert text_of(page, ".problem") == "beam: got 60, want 1 to 20."
     shown = ".translation *, .best *, .maps *, .tree .all *, .tree svg *"
     assert page.value(f"document.querySelectorAll('{shown}').length") == 0
+    assert page.value("document.querySelector('.steps').offsetHeight") == 0
     page.value(SET_BEAM.format(1))
     page.wait(READY)
+    assert page.value("document.querySelector('.steps').offsetHeight") > 0
     assert text_of(page, ".problem") == ""
     check_manners(page, url)
 

@@ -96,7 +96,8 @@ class View {
   clear() {
     this.answer = this.steps = this.nodes = null;
     this.find(".forced").hidden = this.find(".best").hidden = true;
-    for (const part of [".translation", ".best", ".maps", ".tree .all", ".tree svg", ".steps output"]) this.find(part).replaceChildren();
+    for (const part of [".translation", ".best", ".maps", ".tree .all", ".tree svg"]) this.find(part).replaceChildren();
+    this.showStep();
   }
 
   tell(error) {
@@ -245,10 +246,8 @@ class View {
   }
 
   showStep() {
-    if (!this.steps?.length) {
-      this.find(".steps output").textContent = "";
-      return;
-    }
+    this.find(".steps").hidden = !this.steps?.length;
+    if (!this.steps?.length) return;
     const step = this.find(".steps input").valueAsNumber, last = this.steps.length - 1;
     const alive = new Set(); // what leads to a hypothesis that is still open after this step, or has ended
     for (const node of this.nodes.values())
