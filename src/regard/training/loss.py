@@ -19,12 +19,12 @@ class _LinearCrossEntropy(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        context: Any, features: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, smoothing: float
+        context: Any, features: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, smoothing: float, divisor: int
     ) -> tuple[Tensor, Tensor]:
         dtype = torch.get_autocast_dtype("cpu") if torch.is_autocast_enabled("cpu") else features.dtype
         features, matrix = features.to(dtype), weight.to(dtype)
         # Smoothing adds the same to every word, so its part of loss and gradients is known without the words' logits.
-        evenly = smoothing / weight.shape[0]
+        evenly = smoothing / weight.shape[0] / divisor
         even_row = matrix.sum(dim=0, dtype=torch.float32)
         grad_features = torch.empty_like(features)
         grad_weight = (-evenly * features.sum(dim=0)).expand_as(matrix).contiguous()
@@ -41,6 +41,7 @@ class _LinearCrossEntropy(torch.autograd.Function):
                 torch.softmax(slope, dim=1, out=slope)
                 nats -= slope.gather(1, gold_block).clamp_min_(LEAST).log_().sum()
                 slope.scatter_add_(1, gold_block, slope.new_full((1, 1), smoothing - 1.0).expand_as(gold_block))
+                slope /= divisor
                 grad_bias += slope.sum(dim=0)
                 block.copy_(slope)
             torch.mm(slopes, matrix, out=grad_rows)
@@ -51,20 +52,27 @@ class _LinearCrossEntropy(torch.autograd.Function):
         context.save_for_backward(grad_features, grad_weight, grad_bias)
         context.dtype = weight.dtype
         context.mark_non_differentiable(nats)
-        return (1 - smoothing) * nats + evenly * spread, nats
+        return (1 - smoothing) / divisor * nats + evenly * spread, nats
 
     @staticmethod
     @once_differentiable
     def backward(context: Any, *grads: Any) -> Any:
         grad_features, grad_weight, grad_bias = context.saved_tensors
-        scale = grads[0]
-        return grad_features * scale, grad_weight.to(context.dtype) * scale, grad_bias * scale, None, None
+        gradients = grad_features, grad_weight.to(context.dtype), grad_bias
+        if grads[0] != 1:  # multiplying a matrix as large as the output layer for nothing would take its time
+            gradients = tuple(gradient * grads[0] for gradient in gradients)
+        return *gradients, None, None, None
 
 
 def linear_cross_entropy(
-    features: Float[Tensor, "L F"], output: nn.Linear, targets: Int[Tensor, " L"], *, smoothing: float = 0.0
+    features: Float[Tensor, "L F"],
+    output: nn.Linear,
+    targets: Int[Tensor, " L"],
+    *,
+    smoothing: float = 0.0,
+    divisor: int = 1,
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
-    """Return the smoothed loss, which has a gradient, and the plain one in nats; both are sums over the rows."""
-    parts = features, output.weight, output.bias, targets, smoothing
+    """Return the smoothed loss summed over the rows and divided, which has a gradient, and the plain sum in nats."""
+    parts = features, output.weight, output.bias, targets, smoothing, divisor
     smoothed, nats = _LinearCrossEntropy.apply(*parts)  # type: ignore[no-untyped-call]
     return smoothed, nats

@@ -66,10 +66,11 @@ class Shares:
         batch = batch.to(self.device)
         with autocast(self.device, self.precision):
             features = read_batch(replica, batch).features[batch.is_target]
+            targets = batch.target_out[batch.is_target]
             loss, nats = linear_cross_entropy(
-                features, replica.output, batch.target_out[batch.is_target], smoothing=self.smoothing
+                features, replica.output, targets, smoothing=self.smoothing, divisor=tokens
             )
-        gradients = torch.autograd.grad(loss / tokens, self.parameters, allow_unused=True, materialize_grads=True)
+        gradients = torch.autograd.grad(loss, self.parameters, allow_unused=True, materialize_grads=True)
         return Gradient(nats.item(), gradients)
 
 

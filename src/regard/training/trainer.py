@@ -255,11 +255,13 @@ class Trainer:
         """Learn from one batch; return its loss in nats and its target tokens. A loss of NaN changes nothing."""
         gradient = self.shares.gradient(batch, step=self.progress.step)
         tokens = batch.target_tokens
+        norm = float(torch.nn.utils.get_total_norm(gradient.tensors, foreach=True))
+        if not math.isfinite(gradient.nats) or not math.isfinite(norm):
+            return math.nan, tokens
+        if self.config.clip and norm > self.config.clip:
+            torch._foreach_mul_(gradient.tensors, self.config.clip / norm)
         for parameter, tensor in zip(self.parameters, gradient.tensors, strict=True):
             parameter.grad = tensor
-        norm = torch.nn.utils.clip_grad_norm_(self.parameters, self.config.clip or math.inf, foreach=True)
-        if not math.isfinite(gradient.nats) or not norm.isfinite():
-            return math.nan, tokens
         for group in self.optimizer.param_groups:
             group["lr"] = learning_rate
         self.optimizer.step()

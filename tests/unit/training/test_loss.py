@@ -9,22 +9,24 @@ L, F, V = 7, 5, 11
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
+@pytest.mark.parametrize("divisor", [1, 40])
 @pytest.mark.parametrize("sizes", [(3, 2), (512, 32)])
 def test_loss_and_gradients_are_those_of_torch(
-    smoothing: float, sizes: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+    smoothing: float, divisor: int, sizes: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, size in zip(("CHUNK", "BLOCK"), sizes, strict=True):
         monkeypatch.setattr(module, name, size)
     output, features, targets = nn.Linear(F, V), torch.randn(L, F, requires_grad=True), torch.randint(0, V, (L,))
     reference = nn.functional.cross_entropy(output(features), targets, label_smoothing=smoothing, reduction="sum")
-    wanted = torch.autograd.grad(3 * reference, (features, output.weight, output.bias))
-    ours, nats = linear_cross_entropy(features, output, targets, smoothing=smoothing)
-    got = torch.autograd.grad(3 * ours, (features, output.weight, output.bias))
-    torch.testing.assert_close(ours, reference)
+    of = features, output.weight, output.bias
+    ours, nats = linear_cross_entropy(features, output, targets, smoothing=smoothing, divisor=divisor)
+    torch.testing.assert_close(divisor * ours, reference)
     assert not nats.requires_grad
     torch.testing.assert_close(nats, nn.functional.cross_entropy(output(features), targets, reduction="sum").detach())
-    for one, other in zip(got, wanted, strict=True):
-        torch.testing.assert_close(one, other)
+    for factor in (1.0, 3.0):
+        got = torch.autograd.grad(factor * ours, of, retain_graph=True)
+        wanted = torch.autograd.grad(factor * reference / divisor, of, retain_graph=True)
+        torch.testing.assert_close(got, wanted)
 
 
 def test_a_word_held_for_impossible_has_a_finite_loss_and_the_right_gradient() -> None:
