@@ -11,6 +11,8 @@ from regard.types import Float, Tensor
 class Additive(Scored):
     """score = v' tanh(W_1 h + W_2 s): a small network compares state and memory (spec §4)."""
 
+    multiplies_keys = False
+
     def __init__(self, *, hidden: int, memory: int, size: int = 512, normalise: Normaliser = softmax) -> None:
         super().__init__(context=memory, normalise=normalise)
         self.query = nn.Linear(hidden, size, bias=False)

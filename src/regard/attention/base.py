@@ -2,11 +2,12 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import nn
 
+from regard.attention.exact import on_grid, product
 from regard.types import Bool, Float, Int, Tensor
 
 Normaliser = Callable[[Tensor], Tensor]
@@ -17,10 +18,10 @@ Normaliser = Callable[[Tensor], Tensor]
 class Source:
     """All that a decoder may know of a batch of encoded sentences."""
 
-    keys: Float[Tensor, "B S K"]
-    """Projected once per sentence, not once per step."""
-    values: Float[Tensor, "B S C"]
-    """What is read; the memory itself in most mechanisms."""
+    keys: Float[Tensor, "B *K"]
+    """Projected once per sentence, not once per step, and laid out as the mechanism likes."""
+    values: Float[Tensor, "B *C"]
+    """What is read, likewise; the memory itself in most mechanisms."""
     sentence: Float[Tensor, "R H"]
     is_token: Bool[Tensor, "R S"]
     words: Float[Tensor, "B S E"] | None = None
@@ -38,6 +39,13 @@ class Source:
         sentence, is_token = (tensor.index_select(0, rows) for tensor in (self.sentence, self.is_token))
         words = None if self.words is None else self.words.index_select(0, shared)
         return Source(keys, values, sentence, is_token, words, copies=int(counts[0]) if is_even else 1)
+
+    def on_grid(self, *, is_of_keys: bool) -> "Source":
+        """Return the same for products whose sums are exact, with keys or without."""
+        keys = on_grid(self.keys) if is_of_keys else self.keys
+        values = keys if self.values is self.keys else on_grid(self.values)
+        words = None if self.words is None else on_grid(self.words)
+        return replace(self, keys=keys, values=values, words=words)
 
     def without_copies(self) -> "Source":
         """Return the same with a single row for those that share keys and values."""
@@ -59,17 +67,20 @@ class Attended:
 class Attention(nn.Module, ABC):
     """Where to look, for all queries at once. Keeps nothing between calls."""
 
+    multiplies_keys = True
+    """Whether queries are compared with keys by products."""
+
     def __init__(self, *, context: int, heads: int = 1) -> None:
         super().__init__()
         self.context = context
         """Size C of the context that is read."""
         self.heads = heads
 
-    def keys(self, memory: Float[Tensor, "B S M"]) -> Float[Tensor, "B S K"]:
+    def keys(self, memory: Float[Tensor, "B S M"]) -> Float[Tensor, "B *K"]:
         """Project the memory into what queries are compared with; by default it is compared as it is."""
         return memory
 
-    def values(self, memory: Float[Tensor, "B S M"]) -> Float[Tensor, "B S C"]:
+    def values(self, memory: Float[Tensor, "B S M"]) -> Float[Tensor, "B *C"]:
         """Project the memory into what is read; by default it is read as it is."""
         return memory
 
@@ -77,9 +88,9 @@ class Attention(nn.Module, ABC):
     def weights(self, queries: Float[Tensor, "B T H"], source: Source) -> Float[Tensor, "B N T S"]:
         """Say where each query looks."""
 
-    def read(self, weights: Float[Tensor, "B N T S"], values: Float[Tensor, "B S C"]) -> Float[Tensor, "B T C"]:
+    def read(self, weights: Float[Tensor, "B N T S"], values: Float[Tensor, "B *C"]) -> Float[Tensor, "B T C"]:
         """Average the values of a single head with its weights."""
-        return weights.squeeze(1).to(values.dtype) @ values
+        return product(weights.squeeze(1), values)
 
     def forward(
         self, queries: Float[Tensor, "B T H"], source: Source, imposed: Float[Tensor, "B N T S"] | None = None
@@ -118,7 +129,7 @@ class Scored(Attention):
         self.normalise = normalise
 
     @abstractmethod
-    def scores(self, queries: Float[Tensor, "B T H"], keys: Float[Tensor, "B S K"]) -> Float[Tensor, "B N T S"]:
+    def scores(self, queries: Float[Tensor, "B T H"], keys: Float[Tensor, "B *K"]) -> Float[Tensor, "B N T S"]:
         """Say how well each key fits each query."""
 
     def weights(self, queries: Float[Tensor, "B T H"], source: Source) -> Float[Tensor, "B N T S"]:

@@ -3,6 +3,7 @@
 from torch import nn
 
 from regard.attention.base import Normaliser, Scored
+from regard.attention.exact import product
 from regard.attention.normalise import softmax
 from regard.types import Float, Tensor
 
@@ -21,4 +22,4 @@ class Bilinear(Scored):
 
     def scores(self, queries: Float[Tensor, "B T H"], keys: Float[Tensor, "B S K"]) -> Float[Tensor, "B N T S"]:
         """Compare every state with every W h."""
-        return (queries @ keys.transpose(1, 2)).unsqueeze(1)
+        return product(queries, keys.transpose(1, 2)).unsqueeze(1)

@@ -5,6 +5,7 @@ import math
 from torch import nn
 
 from regard.attention.base import Normaliser, Scored
+from regard.attention.exact import product
 from regard.attention.normalise import softmax
 from regard.types import Float, Tensor
 
@@ -17,7 +18,7 @@ class Dot(Scored):
 
     def scores(self, queries: Float[Tensor, "B T H"], keys: Float[Tensor, "B S K"]) -> Float[Tensor, "B N T S"]:
         """Compare every query with every key."""
-        return (queries @ keys.transpose(1, 2)).unsqueeze(1)
+        return product(queries, keys.transpose(1, 2)).unsqueeze(1)
 
 
 class ScaledDot(Scored):
@@ -36,5 +37,4 @@ class ScaledDot(Scored):
 
     def scores(self, queries: Float[Tensor, "B T H"], keys: Float[Tensor, "B S K"]) -> Float[Tensor, "B N T S"]:
         """Compare W_q s with every key."""
-        scores: Tensor = (self.query(queries) * self.scale) @ keys.transpose(1, 2)
-        return scores.unsqueeze(1)
+        return product(self.query(queries) * self.scale, keys.transpose(1, 2)).unsqueeze(1)

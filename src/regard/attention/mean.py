@@ -1,5 +1,7 @@
 """The same weight for every token."""
 
+import torch
+
 from regard.attention.base import Attention, Source
 from regard.types import Float, Tensor
 
@@ -12,6 +14,6 @@ class Mean(Attention):
 
     def weights(self, queries: Float[Tensor, "B T H"], source: Source) -> Float[Tensor, "B N T S"]:
         """Share the weight equally among the real tokens."""
-        is_token = source.is_token.to(queries.dtype)
+        is_token = source.is_token.to(torch.promote_types(queries.dtype, torch.float32))
         share = is_token / is_token.sum(dim=1, keepdim=True)
         return share[:, None, None, :].expand(-1, 1, queries.shape[1], -1)

@@ -5,6 +5,7 @@ import math
 from torch import nn
 
 from regard.attention.base import Normaliser, Scored
+from regard.attention.exact import product
 from regard.attention.normalise import softmax
 from regard.types import Float, Tensor
 
@@ -23,23 +24,21 @@ class MultiHead(Scored):
         self.join = nn.Linear(size, size, bias=False)
         self.scale = 1 / math.sqrt(size // heads)
 
-    def keys(self, memory: Float[Tensor, "B S M"]) -> Float[Tensor, "B S K"]:
-        """Return the keys of all heads side by side."""
-        keys: Tensor = self.key(memory)
-        return keys
+    def keys(self, memory: Float[Tensor, "B S M"]) -> Float[Tensor, "B N D S"]:
+        """Return the keys of each head, laid out for products with queries."""
+        return self._split(self.key(memory)).transpose(2, 3).contiguous()
 
-    def values(self, memory: Float[Tensor, "B S M"]) -> Float[Tensor, "B S C"]:
-        """Return the values of all heads side by side."""
-        values: Tensor = self.value(memory)
-        return values
+    def values(self, memory: Float[Tensor, "B S M"]) -> Float[Tensor, "B N S D"]:
+        """Return the values of each head."""
+        return self._split(self.value(memory)).contiguous()
 
-    def scores(self, queries: Float[Tensor, "B T H"], keys: Float[Tensor, "B S K"]) -> Float[Tensor, "B N T S"]:
+    def scores(self, queries: Float[Tensor, "B T H"], keys: Float[Tensor, "B N D S"]) -> Float[Tensor, "B N T S"]:
         """Compare queries and keys within each head."""
-        return self._split(self.query(queries) * self.scale) @ self._split(keys).transpose(2, 3)
+        return product(self._split(self.query(queries) * self.scale), keys)
 
-    def read(self, weights: Float[Tensor, "B N T S"], values: Float[Tensor, "B S C"]) -> Float[Tensor, "B T C"]:
+    def read(self, weights: Float[Tensor, "B N T S"], values: Float[Tensor, "B N S D"]) -> Float[Tensor, "B T C"]:
         """Average the values within each head and join the heads with W_O."""
-        read = weights.to(values.dtype) @ self._split(values)
+        read = product(weights, values)
         joined: Tensor = self.join(read.transpose(1, 2).flatten(2))
         return joined
 

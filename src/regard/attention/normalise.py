@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import entmax
 import torch
+from torch import nn
 
 from regard.types import Float, Tensor
 
@@ -11,9 +12,17 @@ LOWEST = -1e4
 """Stands in for -inf where a cumulative sum would turn it into NaN; far below any score that could get weight."""
 
 
+LANES = 16
+"""Fewer numbers than these are added in another order, with other last digits: a short sentence would depend on how
+much padding its batch has."""
+
+
 def softmax(scores: Float[Tensor, "*any S"]) -> Float[Tensor, "*any S"]:
     """Exponential weights: every token gets some."""
-    return torch.softmax(scores, dim=-1)
+    size = scores.shape[-1]
+    if size < LANES:
+        scores = nn.functional.pad(scores, (0, LANES - size), value=float("-inf"))
+    return torch.softmax(scores, dim=-1)[..., :size]
 
 
 def sparsemax(scores: Float[Tensor, "*any S"]) -> Float[Tensor, "*any S"]:

@@ -9,6 +9,7 @@ from torch import nn
 from regard.attention.base import Attention
 from regard.config import ModelConfig
 from regard.errors import RegardError
+from regard.models.cells import tanh_
 from regard.models.decoders.base import Decoder
 from regard.models.dropout import Dropout, Unit
 from regard.models.encoder import Encoder
@@ -89,8 +90,16 @@ class Embedding(nn.Embedding):
         return found
 
 
+class Tanh(nn.Module):
+    """tanh of what the layer before it has computed."""
+
+    def forward(self, numbers: Float[Tensor, "*any E"]) -> Float[Tensor, "*any E"]:
+        """Change the numbers in place where no gradient is asked for."""
+        return tanh_(numbers)
+
+
 def _readout(config: ModelConfig, features: int) -> nn.Module:
     layers: list[nn.Module] = [Dropout(config.feature_dropout)]
     if config.readout:
-        layers += [nn.Linear(features, config.readout), nn.Tanh(), Dropout(config.feature_dropout)]
+        layers += [nn.Linear(features, config.readout), Tanh(), Dropout(config.feature_dropout)]
     return nn.Sequential(*layers)

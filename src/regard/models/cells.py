@@ -1,7 +1,7 @@
 """Recurrent cells, as whole sequences (torch's networks, and `gru` in training) and step by step."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import torch
 from torch import nn
@@ -13,6 +13,11 @@ from regard.types import Float, Tensor
 
 State = tuple[Tensor, ...]
 """What a decoder remembers; every tensor has one row per sentence or hypothesis in its first dimension."""
+
+
+def tanh_(x: Float[Tensor, "*any"]) -> Float[Tensor, "*any"]:
+    """Return tanh of what nobody else needs: torch takes seven times as long for it as for a sigmoid."""
+    return torch.tanh(x) if torch.is_grad_enabled() else x.mul_(2).sigmoid_().mul_(2).sub_(1)
 
 
 class Cell(ABC):
@@ -42,7 +47,7 @@ class GRU(Cell):
         """n = tanh(x_n + r * h_n); s' = (1 - z) n + z s."""
         size = x.shape[1] // 3
         r, z = torch.sigmoid(x[:, : 2 * size] + h[:, : 2 * size]).chunk(2, dim=1)
-        n = torch.tanh(torch.addcmul(x[:, 2 * size :], r, h[:, 2 * size :]))
+        n = tanh_(torch.addcmul(x[:, 2 * size :], r, h[:, 2 * size :]))
         return (torch.lerp(n, state[0].to(n.dtype), z),)
 
 
@@ -57,7 +62,7 @@ class LSTM(Cell):
     def step(x: Float[Tensor, "B GH"], h: Float[Tensor, "B GH"], state: State) -> State:
         """c' = f c + i g; s' = o tanh(c')."""
         i, f, g, o = (x + h).chunk(4, dim=1)
-        cell = torch.sigmoid(f) * state[1] + torch.sigmoid(i) * torch.tanh(g)
+        cell = torch.sigmoid(f) * state[1] + torch.sigmoid(i) * tanh_(g)
         return torch.sigmoid(o) * torch.tanh(cell), cell
 
 
@@ -71,13 +76,47 @@ class RNN(Cell):
     @staticmethod
     def step(x: Float[Tensor, "B GH"], h: Float[Tensor, "B GH"], state: State) -> State:
         """s' = tanh(W_x x + W_s s)."""
-        return (torch.tanh(x + h),)
+        return (tanh_(x + h),)
 
 
 def start(cell: type[Cell], sentence: Float[Tensor, "B H"], layers: int) -> State:
     """Begin every layer with the sentence vector; a cell state begins at 0."""
     first = sentence[:, None, :].expand(-1, layers, -1)
     return first, *(torch.zeros_like(first) for _ in range(cell.tensors - 1))
+
+
+class Steps(nn.Module):
+    """One direction of a layer of torch's network, step by step.
+
+    What a search asks for has one step, and a sequence network costs more to start than to compute. Longer inputs take
+    the same steps, so that what a search found is read again with the very numbers it was found with.
+    """
+
+    def __init__(self, cell: type[Cell], weights: Iterable[nn.Parameter]) -> None:
+        super().__init__()
+        self.cell = cell
+        from_input, from_state, input_bias, state_bias = weights
+        self.with_input, self.with_state = _linear(from_input, input_bias), _linear(from_state, state_bias)
+
+    def forward(self, inputs: Float[Tensor, "B T E"], state: State) -> tuple[Float[Tensor, "B T H"], State]:
+        """Read all inputs from a state."""
+        outputs = []
+        for x in self.with_input(inputs).unbind(1):
+            state = self.cell.step(x, self.with_state(state[0]), state)
+            outputs.append(state[0])
+        return torch.stack(outputs, dim=1) if len(outputs) > 1 else outputs[0][:, None], state
+
+
+def by_steps(cell: type[Cell], network: nn.Module) -> list[Steps]:
+    """Return the directions of a layer."""
+    assert isinstance(network, nn.RNNBase)
+    return [Steps(cell, weights) for weights in network.all_weights]
+
+
+def _linear(weight: nn.Parameter, bias: nn.Parameter) -> nn.Linear:
+    layer = nn.Linear(weight.shape[1], weight.shape[0], device="meta")
+    layer.weight, layer.bias = weight, bias
+    return layer
 
 
 class Sequence(nn.Module):
@@ -88,18 +127,13 @@ class Sequence(nn.Module):
         self.cell: type[Cell] = CELLS[cell]
         sizes = [inputs, *[hidden] * (layers - 1)]
         self.layers = nn.ModuleList(self.cell.network(size, hidden, batch_first=True) for size in sizes)
-        self.with_input, self.with_state = nn.ModuleList(), nn.ModuleList()
-        """Each layer's products with its input and its state, once `prepare_steps` was called."""
+        self.steps = nn.ModuleList()
+        """The same layers, once `prepare_steps` was called."""
         self.dropout = dropout
 
     def prepare_steps(self) -> None:
-        """Take single steps from now on without torch's sequence networks, whose start costs more than the step."""
-        self.with_input, self.with_state = nn.ModuleList(), nn.ModuleList()
-        for network in self.layers:
-            assert isinstance(network, nn.RNNBase)
-            ((from_input, from_state, input_bias, state_bias),) = network.all_weights
-            self.with_input.append(_linear(from_input, input_bias))
-            self.with_state.append(_linear(from_state, state_bias))
+        """Read step by step from now on."""
+        self.steps = nn.ModuleList(steps for network in self.layers for steps in by_steps(self.cell, network))
 
     def start(self, sentence: Float[Tensor, "B H"]) -> State:
         """Return the state before the first input."""
@@ -113,8 +147,8 @@ class Sequence(nn.Module):
             assert isinstance(network, nn.RNNBase)
             outputs = self.dropout(outputs) if number else outputs
             before = tuple(tensor[:, number].contiguous() for tensor in state)
-            if self.with_input and outputs.shape[1] == 1:
-                outputs, after = self._step(number, outputs, before)
+            if self.steps:
+                outputs, after = self.steps[number](outputs, before)
             else:
                 outputs, after = self._run(network, outputs, before)
             ends.append(after)
@@ -128,16 +162,6 @@ class Sequence(nn.Module):
         first, *rest = (tensor[None] for tensor in state)
         outputs, last = network(inputs, (first, *rest) if rest else first)
         return outputs, tuple(tensor[0] for tensor in (last if rest else (last,)))
-
-    def _step(self, layer: int, inputs: Float[Tensor, "B 1 E"], state: State) -> tuple[Tensor, State]:
-        after = self.cell.step(self.with_input[layer](inputs[:, 0]), self.with_state[layer](state[0]), state)
-        return after[0][:, None], after
-
-
-def _linear(weight: nn.Parameter, bias: nn.Parameter) -> nn.Linear:
-    layer = nn.Linear(weight.shape[1], weight.shape[0], device="meta")
-    layer.weight, layer.bias = weight, bias
-    return layer
 
 
 class Stack(nn.Module):

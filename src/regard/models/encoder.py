@@ -5,8 +5,9 @@ from torch import nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from regard.models import gru
-from regard.models.cells import Cell
+from regard.models.cells import Cell, by_steps
 from regard.models.dropout import Dropout
+from regard.models.gru import backwards, turn
 from regard.parts import CELLS
 from regard.types import Bool, Float, Int, Tensor
 
@@ -38,6 +39,13 @@ class Encoder(nn.Module):
             kind.network(size, hidden, batch_first=True, bidirectional=bidirectional) for size in sizes
         )
         self.bridge = nn.Linear(memory, sentence)
+        self.cell = kind
+        self.steps = nn.ModuleList()
+        """For each layer its directions, once `prepare_steps` was called."""
+
+    def prepare_steps(self) -> None:
+        """Read step by step from now on."""
+        self.steps = nn.ModuleList(nn.ModuleList(by_steps(self.cell, network)) for network in self.layers)
 
     def forward(
         self, tokens: Int[Tensor, "B S"], is_token: Bool[Tensor, "B S"]
@@ -45,19 +53,31 @@ class Encoder(nn.Module):
         """Return the memory and sentence = ReLU(W_e [forward_last, backward_first] + b_e)."""
         lengths = is_token.sum(dim=1)
         memory = self.embedding(tokens)
-        for network in self.layers:
-            assert isinstance(network, nn.RNNBase)
-            memory = self._read(network, self.dropout(memory), lengths)
+        for number in range(len(self.layers)):
+            memory = self._read(number, self.dropout(memory), lengths)
         ends = memory[torch.arange(len(lengths)), lengths - 1]
         last = torch.cat((ends[:, : self.hidden], memory[:, 0, self.hidden :]), dim=1)
         return self.memory_dropout(memory), torch.relu(self.bridge(last))
 
-    @staticmethod
-    def _read(
-        network: nn.RNNBase, inputs: Float[Tensor, "B S E"], lengths: Int[Tensor, " B"]
-    ) -> Float[Tensor, "B S M"]:
+    def _read(self, layer: int, inputs: Float[Tensor, "B S E"], lengths: Int[Tensor, " B"]) -> Float[Tensor, "B S M"]:
+        if self.steps:
+            return self._read_by_steps(layer, inputs, lengths)
+        network = self.layers[layer]
+        assert isinstance(network, nn.RNNBase)
         if gru.is_worth_it(network, inputs):
             return gru.read(network, inputs, lengths=lengths)
         packed = pack_padded_sequence(inputs, lengths.cpu(), batch_first=True, enforce_sorted=False)
         outputs, _ = network(packed)
         return pad_packed_sequence(outputs, batch_first=True, total_length=inputs.shape[1])[0]
+
+    def _read_by_steps(
+        self, layer: int, inputs: Float[Tensor, "B S E"], lengths: Int[Tensor, " B"]
+    ) -> Float[Tensor, "B S M"]:
+        batch, steps, _ = inputs.shape
+        first = (inputs.new_zeros(batch, self.hidden),) * self.cell.tensors
+        forwards, *others = self.steps[layer].children()
+        outputs = [forwards(inputs, first)[0]]
+        order = backwards(lengths, batch, steps)
+        outputs += [turn(read(turn(inputs, order), first)[0], order) for read in others]
+        is_padding = torch.arange(steps, device=lengths.device) >= lengths[:, None]
+        return torch.cat(outputs, dim=2).masked_fill(is_padding[:, :, None], 0)

@@ -39,7 +39,7 @@ def read(
     batch, steps = inputs.shape[:2]
     if first is None:
         first = inputs.new_zeros(len(weights[0]), batch, network.hidden_size)
-    parts = _turned(lengths, batch, steps), inputs.to(dtype), first.to(dtype), *weights
+    parts = backwards(lengths, batch, steps), inputs.to(dtype), first.to(dtype), *weights
     states: Tensor = _Layer.apply(*parts)  # type: ignore[no-untyped-call]
     if lengths is None:
         return states
@@ -51,7 +51,7 @@ def _together(directions: Sequence[Tensor], dtype: torch.dtype) -> Float[Tensor,
     return torch.stack(parts) if len(parts) > 1 else parts[0][None]
 
 
-def _turned(lengths: Int[Tensor, " B"] | None, batch: int, steps: int) -> Int[Tensor, "B T"]:
+def backwards(lengths: Int[Tensor, " B"] | None, batch: int, steps: int) -> Int[Tensor, "B T"]:
     """Return where each step of a sentence read backwards is in the sentence; past its end nothing is moved."""
     step = torch.arange(steps).expand(batch, steps)
     ends = torch.full((batch, 1), steps) if lengths is None else lengths[:, None]
@@ -135,15 +135,15 @@ class _Layer(torch.autograd.Function):
 def _by_step(ways: Sequence[Float[Tensor, "B T _"]], turned: Int[Tensor, "B T"]) -> Float[Tensor, "D T B _"]:
     """Return what each direction sees, step by step."""
     first, *others = ways
-    return torch.stack([way.transpose(0, 1) for way in (first, *(_turn(way, turned) for way in others))])
+    return torch.stack([way.transpose(0, 1) for way in (first, *(turn(way, turned) for way in others))])
 
 
 def _by_sentence(ways: Float[Tensor, "D T B _"], turned: Int[Tensor, "B T"]) -> list[Float[Tensor, "B T _"]]:
     """Undo `_by_step`."""
     first, *others = ways.transpose(1, 2).unbind(0)
-    return [first, *(_turn(way, turned) for way in others)]
+    return [first, *(turn(way, turned) for way in others)]
 
 
-def _turn(sentences: Float[Tensor, "B T _"], turned: Int[Tensor, "B T"]) -> Float[Tensor, "B T _"]:
+def turn(sentences: Float[Tensor, "B T _"], turned: Int[Tensor, "B T"]) -> Float[Tensor, "B T _"]:
     """Turn each sentence round; twice is as it was."""
     return sentences.gather(1, turned[:, :, None].expand_as(sentences))

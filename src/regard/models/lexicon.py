@@ -3,6 +3,7 @@
 from torch import nn
 
 from regard.attention.base import Source, steps_together
+from regard.attention.exact import product
 from regard.types import Float, Int, Tensor
 
 
@@ -33,5 +34,5 @@ class Lexicon(nn.Module):
         assert source.words is not None
         rows, _, steps, _ = weights.shape
         looked = steps_together(weights.mean(dim=1, keepdim=True), source.copies).squeeze(1)
-        words = looked.to(source.words.dtype) @ source.words
+        words = product(looked, source.words)
         return words.reshape(rows, steps, words.shape[2])

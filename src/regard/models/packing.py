@@ -1,52 +1,126 @@
-"""Weights as a search reads them fastest: two bytes a number, packed for products with few rows."""
+"""Weights as a search reads them fastest: packed for products with few rows, in as few bytes as the processor likes.
+
+A search multiplies few rows with large matrices, and most of its time goes into these products. Whatever the number
+format, a row has the same bits whichever other rows are multiplied with it: a translation must not depend on its batch,
+and rounding would make a visible difference out of a last digit.
+"""
 
 import torch
 from torch import nn
 
+from regard.device import has_short_products
 from regard.models.cells import Sequence
+from regard.models.encoder import Encoder
 from regard.models.seq2seq import Seq2Seq
-from regard.types import Float, Tensor
+from regard.types import Float, Int, Tensor
 
 ENGINES = ("x86", "fbgemm")
 """Of torch's engines for packed products, those that have half precision; other processors have others."""
 LARGEST = torch.finfo(torch.half).max
+LANES = 32
+"""Numbers that torch computes at a time. It computes the rest of a row that is no multiple of it by other means, with
+other last digits, and which numbers these are depends on the number of rows."""
+MOST = 127
+"""Largest number in a byte, of either sign."""
+BLOCK = 32
+"""Rows of logits that fit a core's own cache."""
 
 
 def pack_for_search(model: Seq2Seq) -> Seq2Seq:
-    """Make a model ready to translate and return it: single steps of its recurrent networks, and packed weights.
+    """Make a model ready to translate and return it: recurrent networks step by step, and packed weights.
 
-    A search multiplies few rows with large matrices, and most of its time goes into reading these. Weights are rounded
-    to half precision in place, so that a translation is scored with the numbers it was found with.
+    Where the processor has instructions for it, sums of products are computed in bfloat16 and the output layer in
+    bytes; elsewhere weights are kept in half precision. Parameters stay as they are.
     """
     for module in [*model.modules()]:
-        if isinstance(module, Sequence):
+        if isinstance(module, Sequence | Encoder):
             module.prepare_steps()
-    if torch.backends.quantized.engine in ENGINES:
-        _pack_linear_layers(model)
+    layers = [module for module in model.modules() if isinstance(module, nn.Linear)]
+    is_packed = any(type(layer) is not nn.Linear for layer in layers)
+    if is_packed or not all(layer.weight.abs().max() <= LARGEST for layer in layers):  # neither too large nor NaN
+        return model
+    if has_short_products() and all(layer.in_features % LANES == 0 for layer in layers):
+        model.output = ByteLinear(model.output)
+        _replace_linear_layers(model, Bfloat16Linear)
+    elif torch.backends.quantized.engine in ENGINES:
+        _replace_linear_layers(model, HalfLinear)
     return model
 
 
-def _pack_linear_layers(model: nn.Module) -> None:
+def _replace_linear_layers(model: Seq2Seq, kind: "type[HalfLinear | Bfloat16Linear]") -> None:
     for parent in [*model.modules()]:
         for name, child in parent.named_children():
-            if type(child) is nn.Linear and child.weight.abs().max() <= LARGEST:  # neither too large nor NaN
-                parent.register_module(name, Packed(child))
+            if type(child) is nn.Linear:
+                parent.register_module(name, kind(child))
+    model.is_exact = True
 
 
-class Packed(nn.Linear):
-    """A linear layer with weights rounded to half precision; it reads and computes in single precision, on the CPU."""
+class _Packed(nn.Linear):
+    """A linear layer that has packed its weights and does not learn any more."""
 
     def __init__(self, layer: nn.Linear) -> None:
         nn.Module.__init__(self)
         self.in_features, self.out_features = layer.in_features, layer.out_features
         self.weight, self.bias = layer.weight, layer.bias
-        with torch.no_grad():
-            self.weight.copy_(self.weight.half())
+
+
+class HalfLinear(_Packed):
+    """Weights in half precision; computes in single precision."""
+
+    def __init__(self, layer: nn.Linear) -> None:
+        super().__init__(layer)
         self.packed = torch.ops.quantized.linear_prepack_fp16(self.weight.detach(), self.bias)
 
     def forward(self, inputs: Float[Tensor, "*any F"]) -> Float[Tensor, "*any V"]:
-        """Multiply with the packed weights; what needs gradients with the rounded ones themselves."""
-        if torch.is_grad_enabled():
-            return super().forward(inputs)
+        """Multiply with the packed weights."""
         product: Tensor = torch.ops.quantized.linear_dynamic_fp16(inputs, self.packed)
         return product
+
+
+class Bfloat16Linear(_Packed):
+    """Inputs and weights in bfloat16, sums in single precision, rounded to bfloat16 at the end."""
+
+    def __init__(self, layer: nn.Linear) -> None:
+        super().__init__(layer)
+        self.packed = torch.ops.mkldnn._reorder_linear_weight(self.weight.detach().bfloat16())
+        self.short_bias = None if self.bias is None else self.bias.detach().bfloat16()
+
+    def forward(self, inputs: Float[Tensor, "*any F"]) -> Float[Tensor, "*any V"]:
+        """Multiply with the packed weights; the result has the type of the inputs."""
+        product: Tensor = torch.ops.mkldnn._linear_pointwise(
+            inputs.bfloat16(), self.packed, self.short_bias, "none", [], ""
+        )
+        return product.to(inputs.dtype)
+
+
+class ByteLinear(_Packed):
+    """Inputs and weights in bytes, each row with a scale of its own; sums are exact.
+
+    bfloat16 would round the logits themselves, of 20 to a sixteenth; this errs by some thousandths.
+    """
+
+    def __init__(self, layer: nn.Linear) -> None:
+        super().__init__(layer)
+        self.scale, numbers = _in_bytes(self.weight.detach())
+        self.scale = self.scale.squeeze(1)
+        self.packed = numbers.t()
+
+    def forward(self, inputs: Float[Tensor, "R F"]) -> Float[Tensor, "R V"]:
+        """Multiply in bytes; the result is in single precision."""
+        scale, numbers = _in_bytes(inputs.float())
+        sums = torch._int_mm(numbers, self.packed)
+        if len(sums) <= BLOCK:
+            return self._scaled(sums.float(), scale)
+        product = torch.empty(sums.shape)
+        for block, exact, row_scale in zip(*(part.split(BLOCK) for part in (product, sums, scale)), strict=True):
+            self._scaled(block.copy_(exact), row_scale)
+        return product
+
+    def _scaled(self, sums: Float[Tensor, "R V"], scale: Float[Tensor, "R 1"]) -> Float[Tensor, "R V"]:
+        return torch.addcmul(self.bias, sums.mul_(self.scale), scale, out=sums)
+
+
+def _in_bytes(rows: Float[Tensor, "R F"]) -> tuple[Float[Tensor, "R 1"], Int[Tensor, "R F"]]:
+    """Return rows as whole numbers of at most 127, and what to multiply them with."""
+    scale = rows.abs().amax(dim=1, keepdim=True).div_(MOST).clamp_(min=torch.finfo().tiny)
+    return scale, (rows / scale).round_().to(torch.int8)

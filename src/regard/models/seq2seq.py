@@ -42,13 +42,16 @@ class Seq2Seq(nn.Module):
         self.readout = readout
         self.output = output
         self.lexicon = lexicon
+        self.is_exact = False
+        """Whether attention adds up exactly, and so in any batch to the same bits."""
 
     def encode(self, tokens: Int[Tensor, "B S"], is_token: Bool[Tensor, "B S"]) -> Source:
         """Read the source sentences."""
         memory, sentence = self.encoder(tokens, is_token)
         attention = self.decoder.attention
         words = self.lexicon.look_up(tokens) if self.lexicon else None
-        return Source(attention.keys(memory), attention.values(memory), sentence, is_token, words)
+        source = Source(attention.keys(memory), attention.values(memory), sentence, is_token, words)
+        return source.on_grid(is_of_keys=attention.multiplies_keys) if self.is_exact else source
 
     def decode(
         self,
@@ -78,4 +81,4 @@ class Seq2Seq(nn.Module):
         """Read one token per row and say what may come next."""
         decoded = self.decode(token[:, None], state, source, None if imposed is None else imposed[:, :, None])
         logits = self.output(decoded.features[:, 0]).float()
-        return Step(torch.log_softmax(logits, dim=1), decoded.weights[:, :, 0], decoded.state)
+        return Step(torch.log_softmax(logits, dim=1, out=logits), decoded.weights[:, :, 0], decoded.state)

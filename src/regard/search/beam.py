@@ -6,7 +6,7 @@ from regard.errors import RegardError
 from regard.search.hypothesis import Hypothesis
 from regard.search.loop import search
 from regard.search.ranking import RANKING, Ranking
-from regard.search.rows import Expander, Prefix, Rows
+from regard.search.rows import Expander, Prefix, Rows, top
 from regard.search.rules import RULES, Rules
 from regard.search.stepper import E, Stepper
 from regard.search.tree import Recorder
@@ -47,7 +47,7 @@ def _best(log_probs: Float[Tensor, "R V"], rows: Rows[E], total: Float[Tensor, "
     """
     sentences, width = total.shape
     most = min(width, log_probs.shape[1])
-    price, token = (best.index_select(0, rows.row).view(sentences, -1) for best in log_probs.topk(most, dim=1))
+    price, token = (best.index_select(0, rows.row).view(sentences, -1) for best in top(log_probs, most))
     totals = total[:, :, None] + price.view(sentences, width, most)  # a place without a row has a total of -inf
     best, index = totals.view(sentences, -1).topk(width, dim=1)
     parent = rows.first + index // most

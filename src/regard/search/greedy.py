@@ -5,7 +5,7 @@ import torch
 from regard.search.hypothesis import Hypothesis
 from regard.search.loop import follow, search
 from regard.search.ranking import RANKING, Ranking
-from regard.search.rows import Expander, Prefix, Rows
+from regard.search.rows import Expander, Prefix, Rows, top
 from regard.search.rules import RULES, Rules
 from regard.search.stepper import E, Stepper
 from regard.search.trellis import Choice
@@ -32,5 +32,5 @@ def greedy(
 
 
 def _most_probable(log_probs: Float[Tensor, "R V"], rows: Rows[E], total: Float[Tensor, "B 1"]) -> Choice:
-    # topk breaks ties as a beam does, so a beam of 1 is greedy to the last token.
-    return follow(log_probs.topk(1).indices[:, 0], log_probs, rows, total)
+    # Ties are broken as in a beam, so a beam of 1 is greedy to the last token.
+    return follow(top(log_probs, 1)[1][:, 0], log_probs, rows, total)

@@ -19,6 +19,9 @@ from regard.types import Bool, Float, Int, Tensor
 IMPOSSIBLE = -1e9
 """Log-probability of what the model finds impossible: finite, so that sums of it still compare."""
 
+BLOCK = 64
+"""Words that are compared among themselves first."""
+
 Prefix = Sequence[Sequence[int]]
 """The beginning of each sentence's translation as token ids; its log-probability and length count like any other."""
 
@@ -142,6 +145,24 @@ class Expander(Generic[E]):
         row = torch.zeros(self.sentences * self.width, dtype=torch.long, device=self.device)
         row[place] = torch.arange(len(place), device=self.device)
         return row
+
+
+def top(log_probs: Float[Tensor, "R V"], count: int) -> tuple[Float[Tensor, "R K"], Int[Tensor, "R K"]]:
+    """Return the best few words of each row, best first.
+
+    They are in the few blocks with the best best words: the vocabulary is read once, and little is sorted.
+    """
+    rows, words = log_probs.shape
+    whole = words - words % BLOCK
+    if whole < 2 * count * BLOCK:
+        best, word = log_probs.topk(count, dim=1)
+        return best, word
+    blocks = log_probs[:, :whole].unflatten(1, (-1, BLOCK))
+    chosen = blocks.amax(dim=2).topk(count, dim=1).indices[:, :, None]
+    first, rest = chosen * BLOCK, torch.arange(whole, words, device=chosen.device)
+    numbers = torch.cat(((first + torch.arange(BLOCK, device=chosen.device)).flatten(1), rest.expand(rows, -1)), dim=1)
+    best, place = log_probs.gather(1, numbers).topk(count, dim=1)
+    return best, numbers.gather(1, place)
 
 
 def _words_only(prefix: Prefix) -> Prefix:

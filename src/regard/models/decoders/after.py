@@ -4,7 +4,7 @@ import torch
 from torch import nn
 
 from regard.attention.base import Attention, Source
-from regard.models.cells import Sequence, State
+from regard.models.cells import Sequence, State, tanh_
 from regard.models.decoders.base import Decoded, Decoder
 from regard.models.dropout import Dropout
 from regard.types import Float, Int, Tensor
@@ -53,4 +53,4 @@ class Attentional(After):
 
     def combine(self, context: Float[Tensor, "B T C"], outputs: Float[Tensor, "B T H"]) -> Float[Tensor, "B T F"]:
         """Return the attentional vector tanh(W_c [c; s])."""
-        return torch.tanh(self.joint(super().combine(context, outputs)))
+        return tanh_(self.joint(super().combine(context, outputs)))

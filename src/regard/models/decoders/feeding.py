@@ -4,7 +4,7 @@ import torch
 from torch import nn
 
 from regard.attention.base import Attention, Source
-from regard.models.cells import Stack, State
+from regard.models.cells import Stack, State, tanh_
 from regard.models.decoders.base import Decoded, Decoder
 from regard.models.dropout import Dropout
 from regard.types import Float, Int, Tensor
@@ -40,7 +40,7 @@ class Feeding(Decoder):
         for t in range(tokens.shape[1]):
             output, remembered = self.network.step(projected[:, t], joint, remembered)
             attended = self.attention(output[:, None], source, None if imposed is None else imposed[:, :, t : t + 1])
-            joint = torch.tanh(self.joint(torch.cat((attended.context.squeeze(1).to(output.dtype), output), dim=1)))
+            joint = tanh_(self.joint(torch.cat((attended.context.squeeze(1).to(output.dtype), output), dim=1)))
             features.append(joint)
             weights.append(attended.weights)
         return Decoded(torch.stack(features, dim=1), torch.cat(weights, dim=2), (*remembered, joint))

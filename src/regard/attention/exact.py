@@ -1,0 +1,27 @@
+"""Products whose sums are exact.
+
+In which order a product adds up depends on its size, and so on the batch; rounded sums differ in their last digits.
+Numbers on a grid have products on a finer grid, which double precision holds without rounding: their sum is the same in
+any order.
+"""
+
+import torch
+
+from regard.types import Float, Tensor
+
+GRID = 2.0**-18
+"""Distance of neighbours. Sums are exact as long as sizes of products add up to less than 2^53 GRID^2 = 131,072."""
+SHIFT = 1.5 * 2.0**52 * GRID
+"""At this size neighbours in double precision are just as far apart, so that adding it rounds to the grid."""
+
+
+def on_grid(numbers: Float[Tensor, "*any"]) -> Float[Tensor, "*any"]:
+    """Round to the grid, in double precision."""
+    return numbers.to(torch.float64, copy=True).add_(SHIFT).sub_(SHIFT)
+
+
+def product(left: Float[Tensor, "*batch L D"], right: Float[Tensor, "*batch D R"]) -> Float[Tensor, "*batch L R"]:
+    """Multiply; exactly if the right side is on the grid, and then the result has the type of the left side."""
+    if right.dtype == torch.float64 != left.dtype:
+        return (on_grid(left) @ right).to(left.dtype)
+    return left.to(right.dtype) @ right
