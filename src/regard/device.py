@@ -50,15 +50,23 @@ def has_bfloat16(device: torch.device) -> bool:
 @cache
 def has_short_products() -> bool:
     """Say whether this processor multiplies in bfloat16 and in bytes, a row with the same bits in any company."""
-    capabilities = torch.cpu.get_capabilities()
-    if not (has_bfloat16(torch.device("cpu")) and capabilities.get("avx512_vnni") and torch.backends.mkldnn.enabled):
+    has_bytes = torch.cpu.get_capabilities().get("avx512_vnni")
+    if not (has_bytes and has_bfloat16(torch.device("cpu")) and torch.backends.mkldnn.is_available()):
         return False
-    # What cancels leaves nothing but the errors of rounding, which show the order of adding.
-    half = torch.linspace(-1, 1, 40 * 256).view(40, 256).sin_().bfloat16()
-    rows, weights = torch.cat((half, half), dim=1), torch.cat((half[:24], -half[:24]), dim=1)
-    packed = torch.ops.mkldnn._reorder_linear_weight(weights)
-    few, many = (torch.ops.mkldnn._linear_pointwise(x, packed, None, "none", [], "") for x in (rows[:3], rows))
-    return torch.equal(few, many[:3])
+    return bool(torch.ops.mkldnn._is_mkldnn_bf16_supported()) and _has_rows_of_their_own()
+
+
+def _has_rows_of_their_own() -> bool:
+    """Multiply many rows and few; what cancels leaves the errors of rounding, which show the order of adding."""
+    generator = torch.Generator().manual_seed(1)
+    half, columns = (torch.randn(size, 256, generator=generator) for size in (600, 96))
+    rows, weights = torch.cat((half, half), dim=1), torch.cat((columns, -columns), dim=1)
+    packed = torch.ops.mkldnn._reorder_linear_weight(weights.bfloat16())
+    many, *others = (
+        torch.ops.mkldnn._linear_pointwise(rows[:count].bfloat16(), packed, None, "none", [], "")
+        for count in (600, 1, 3, 5, 40, 333)
+    )
+    return all(torch.equal(few, many[: len(few)]) for few in others)
 
 
 def processor() -> str:

@@ -214,7 +214,7 @@ class Translator:
 
     def _room(self, strategy: Strategy, source: int) -> int:
         """Return how many sentences of so many tokens can be searched at once in bounded memory."""
-        memory = sum(2 * model.decoder.attention.context for model in self.models)
+        memory = sum(2 * model.decoder.attention.context + _lexicon(model) for model in self.models)
         heads = sum(model.decoder.attention.heads for model in self.models)
         words = (1 + len(self.models)) * self.tokenizers.target.size
         return strategy.room(source=source, words=words, memory=memory, heads=heads)
@@ -267,6 +267,11 @@ class Translator:
         )
 
 
+def _lexicon(model: Seq2Seq) -> int:
+    """Return how many numbers the meaning of a source word has."""
+    return model.lexicon.embedding.embedding_dim if model.lexicon else 0
+
+
 def _even(sentences: int, *, most: int, count: int) -> int:
     """Return the size of batches that keep ``count`` workers equally busy."""
     batches = -(-sentences // (most * count)) * count
@@ -275,7 +280,7 @@ def _even(sentences: int, *, most: int, count: int) -> int:
 
 def _given(batch: Batch, row: int, log_probs: Float[Tensor, " T"], weights: Float[Tensor, "N T S"]) -> Hypothesis:
     length, width = int(batch.is_target[row].sum()), int(batch.is_source[row].sum())
-    log_prob = float(log_probs.sum())
+    log_prob = float(np.cumsum(log_probs[:length].cpu().numpy())[-1])  # one after the other, as a search adds up
     return Hypothesis(
         tokens=tuple(batch.target_out[row, :length].tolist()),
         log_prob=log_prob,

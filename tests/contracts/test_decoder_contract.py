@@ -43,6 +43,8 @@ def test_all_steps_at_once_equal_one_after_the_other(decoder: str, cell: str, la
         state = step.state
     for one, other in zip(state, whole.state, strict=True):
         torch.testing.assert_close(one, other)
+    step.log_probs.sum().backward()
+    assert model.output.weight.grad is not None
 
 
 @pytest.mark.parametrize(("decoder", "cell", "layers"), WIRINGS)

@@ -9,7 +9,7 @@ import pytest
 
 SOURCE = Path(__file__).parents[2] / "src" / "regard"
 LAYERS = (
-    {"types", "errors", "registry", "parts", "device", "disk"},
+    {"types", "errors", "registry", "parts", "device", "disk", "exact"},
     {"config"},
     {"data", "attention", "metrics"},
     {"models"},

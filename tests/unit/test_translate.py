@@ -16,7 +16,7 @@ from regard.errors import RegardError
 from regard.models.build import build_model
 from regard.search.rules import Length, Rules
 from regard.search.strategy import Strategy
-from regard.translate import Translator, _even
+from regard.translate import Translator, _even, load
 
 TEXTS = ["Der Hund schläft, weil er müde ist.", "Zwei Kinder spielen im Schnee!", "Ein T-Shirt kostet 3.5 Euro."] * 4
 CONFIGS = {
@@ -88,6 +88,29 @@ def test_scoring_a_translation_gives_the_score_of_the_search() -> None:
         if scored.tokens == one.tokens:
             assert scored.log_prob == pytest.approx(one.log_prob, abs=1e-4)
             np.testing.assert_allclose(scored.attention, one.attention, atol=1e-5)
+
+
+def test_the_model_in_the_box_has_the_same_bits_in_any_batch_and_when_scored() -> None:
+    translator = load()
+    texts = ["Zwei Hunde.", "Ein Mann in einem blauen Hemd steht auf einer Leiter und putzt ein Fenster.", "Ein Kind schläft."] * 3
+    texts += [f"{text} Eine Frau schaut zu." for text in texts[:3]]
+    strategy = Strategy(width=4)
+    together = list(translator.translate_all(texts, strategy, batch=64))
+    for i, text in enumerate(texts[:3] + texts[9:]):
+        same = together[i if i < 3 else i + 6]
+        assert same == translator.translate(text, strategy)
+        assert same.attention.tobytes() == translator.translate(text, strategy).attention.tobytes()
+    targets = [one.text for one in together]
+    scored = (
+        translator.score_all(texts, targets),
+        [translator.score_all([s], [t])[0] for s, t in zip(texts, targets, strict=True)],
+    )
+    for one, *others in zip(together, *scored, strict=True):
+        for other in others:
+            assert other.tokens == one.tokens
+            assert other.token_log_probs == one.token_log_probs
+            assert other.log_prob == one.log_prob
+            assert other.attention.tobytes() == one.attention.tobytes()
 
 
 def test_an_ensemble_of_twins_is_one_of_them() -> None:

@@ -1,10 +1,10 @@
 """Bahdanau's score."""
 
-import torch
 from torch import nn
 
 from regard.attention.base import Normaliser, Scored
 from regard.attention.normalise import softmax
+from regard.exact import tanh_
 from regard.types import Float, Tensor
 
 
@@ -26,6 +26,6 @@ class Additive(Scored):
 
     def scores(self, queries: Float[Tensor, "B T H"], keys: Float[Tensor, "B S K"]) -> Float[Tensor, "B N T S"]:
         """Reduce tanh(W_1 h + W_2 s) to a number with v."""
-        energies = torch.tanh(self.query(queries)[:, :, None, :] + keys[:, None, :, :])
+        energies = tanh_(self.query(queries)[:, :, None, :] + keys[:, None, :, :])
         scores: Tensor = self.reduce(energies).squeeze(-1)
         return scores.unsqueeze(1)

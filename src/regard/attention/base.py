@@ -3,11 +3,12 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import reduce
 
 import torch
 from torch import nn
 
-from regard.attention.exact import on_grid, product
+from regard.exact import on_grid, product
 from regard.types import Bool, Float, Int, Tensor
 
 Normaliser = Callable[[Tensor], Tensor]
@@ -106,6 +107,11 @@ class Attention(nn.Module, ABC):
             weights = torch.where(given.isnan(), weights, given.to(weights.dtype))
         context = self.read(weights, source.values).reshape(rows, steps, self.context)
         return Attended(context, _one_by_one(weights, source.copies))
+
+
+def mean_of_heads(weights: Float[Tensor, "B N *any"]) -> Float[Tensor, "B *any"]:
+    """Average over the heads, added up one after the other: torch's order depends on the padding."""
+    return reduce(torch.add, weights.unbind(1)) / weights.shape[1]
 
 
 def steps_together(weights: Float[Tensor, "R N T S"], copies: int) -> Float[Tensor, "B N WT S"]:

@@ -1,7 +1,5 @@
 """The same weight for every token."""
 
-import torch
-
 from regard.attention.base import Attention, Source
 from regard.types import Float, Tensor
 
@@ -14,6 +12,6 @@ class Mean(Attention):
 
     def weights(self, queries: Float[Tensor, "B T H"], source: Source) -> Float[Tensor, "B N T S"]:
         """Share the weight equally among the real tokens."""
-        is_token = source.is_token.to(torch.promote_types(queries.dtype, torch.float32))
+        is_token = source.is_token.to(queries.dtype)
         share = is_token / is_token.sum(dim=1, keepdim=True)
         return share[:, None, None, :].expand(-1, 1, queries.shape[1], -1)

@@ -5,8 +5,8 @@ import math
 from torch import nn
 
 from regard.attention.base import Normaliser, Scored
-from regard.attention.exact import product
 from regard.attention.normalise import softmax
+from regard.exact import product
 from regard.types import Float, Tensor
 
 

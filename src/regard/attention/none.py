@@ -1,7 +1,5 @@
 """No attention: the bottleneck to compare with."""
 
-import torch
-
 from regard.attention.base import Attention, Source
 from regard.types import Float, Tensor
 
@@ -15,5 +13,4 @@ class NoAttention(Attention):
     def weights(self, queries: Float[Tensor, "B T H"], source: Source) -> Float[Tensor, "B N T S"]:
         """Return zeros."""
         batch, steps, _ = queries.shape
-        dtype = torch.promote_types(queries.dtype, torch.float32)
-        return queries.new_zeros(batch, 1, steps, source.is_token.shape[1], dtype=dtype)
+        return queries.new_zeros(batch, 1, steps, source.is_token.shape[1])

@@ -10,18 +10,16 @@ from regard.types import Float, Tensor
 
 LOWEST = -1e4
 """Stands in for -inf where a cumulative sum would turn it into NaN; far below any score that could get weight."""
-
-
-LANES = 16
-"""Fewer numbers than these are added in another order, with other last digits: a short sentence would depend on how
-much padding its batch has."""
+FEWEST = 16
+"""Fewer numbers are added in another order, with other last digits: a short sentence would depend on the padding of its
+batch."""
 
 
 def softmax(scores: Float[Tensor, "*any S"]) -> Float[Tensor, "*any S"]:
     """Exponential weights: every token gets some."""
     size = scores.shape[-1]
-    if size < LANES:
-        scores = nn.functional.pad(scores, (0, LANES - size), value=float("-inf"))
+    if size < FEWEST and not torch.is_grad_enabled():
+        scores = nn.functional.pad(scores, (0, FEWEST - size), value=float("-inf"))
     return torch.softmax(scores, dim=-1)[..., :size]
 
 

@@ -9,7 +9,7 @@ from torch import nn
 from regard.attention.base import Attention
 from regard.config import ModelConfig
 from regard.errors import RegardError
-from regard.models.cells import tanh_
+from regard.exact import tanh_
 from regard.models.decoders.base import Decoder
 from regard.models.dropout import Dropout, Unit
 from regard.models.encoder import Encoder

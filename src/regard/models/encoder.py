@@ -6,8 +6,8 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from regard.models import gru
 from regard.models.cells import Cell, by_steps
+from regard.models.directions import backwards, turn
 from regard.models.dropout import Dropout
-from regard.models.gru import backwards, turn
 from regard.parts import CELLS
 from regard.types import Bool, Float, Int, Tensor
 

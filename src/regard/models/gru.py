@@ -15,6 +15,7 @@ import torch
 from torch import nn
 from torch.autograd.function import once_differentiable
 
+from regard.models.directions import backwards, turn
 from regard.types import Float, Int, Tensor
 
 
@@ -49,13 +50,6 @@ def read(
 def _together(directions: Sequence[Tensor], dtype: torch.dtype) -> Float[Tensor, "D *any"]:
     parts = [part.to(dtype) for part in directions]
     return torch.stack(parts) if len(parts) > 1 else parts[0][None]
-
-
-def backwards(lengths: Int[Tensor, " B"] | None, batch: int, steps: int) -> Int[Tensor, "B T"]:
-    """Return where each step of a sentence read backwards is in the sentence; past its end nothing is moved."""
-    step = torch.arange(steps).expand(batch, steps)
-    ends = torch.full((batch, 1), steps) if lengths is None else lengths[:, None]
-    return torch.where(step < ends, ends - 1 - step, step)
 
 
 class _Layer(torch.autograd.Function):
@@ -142,8 +136,3 @@ def _by_sentence(ways: Float[Tensor, "D T B _"], turned: Int[Tensor, "B T"]) -> 
     """Undo `_by_step`."""
     first, *others = ways.transpose(1, 2).unbind(0)
     return [first, *(turn(way, turned) for way in others)]
-
-
-def turn(sentences: Float[Tensor, "B T _"], turned: Int[Tensor, "B T"]) -> Float[Tensor, "B T _"]:
-    """Turn each sentence round; twice is as it was."""
-    return sentences.gather(1, turned[:, :, None].expand_as(sentences))

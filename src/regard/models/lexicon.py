@@ -2,8 +2,8 @@
 
 from torch import nn
 
-from regard.attention.base import Source, steps_together
-from regard.attention.exact import product
+from regard.attention.base import Source, mean_of_heads, steps_together
+from regard.exact import product
 from regard.types import Float, Int, Tensor
 
 
@@ -33,6 +33,6 @@ class Lexicon(nn.Module):
         """Average the source words with the weights of attention."""
         assert source.words is not None
         rows, _, steps, _ = weights.shape
-        looked = steps_together(weights.mean(dim=1, keepdim=True), source.copies).squeeze(1)
+        looked = steps_together(mean_of_heads(weights)[:, None], source.copies).squeeze(1)
         words = product(looked, source.words)
         return words.reshape(rows, steps, words.shape[2])

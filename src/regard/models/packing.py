@@ -10,7 +10,6 @@ from torch import nn
 
 from regard.device import has_short_products
 from regard.models.cells import Sequence
-from regard.models.encoder import Encoder
 from regard.models.seq2seq import Seq2Seq
 from regard.types import Float, Int, Tensor
 
@@ -29,34 +28,36 @@ BLOCK = 32
 def pack_for_search(model: Seq2Seq) -> Seq2Seq:
     """Make a model ready to translate and return it: recurrent networks step by step, and packed weights.
 
-    Where the processor has instructions for it, sums of products are computed in bfloat16 and the output layer in
-    bytes; elsewhere weights are kept in half precision. Parameters stay as they are.
+    Where the processor has instructions for it, layers multiply in bfloat16 and the output layer in bytes; elsewhere
+    weights are kept in half precision. Parameters stay as they are. A packed model can neither learn nor be copied.
     """
+    if model.is_exact:
+        return model
     for module in [*model.modules()]:
-        if isinstance(module, Sequence | Encoder):
+        if isinstance(module, Sequence):
             module.prepare_steps()
     layers = [module for module in model.modules() if isinstance(module, nn.Linear)]
-    is_packed = any(type(layer) is not nn.Linear for layer in layers)
-    if is_packed or not all(layer.weight.abs().max() <= LARGEST for layer in layers):  # neither too large nor NaN
+    has_halves = torch.backends.quantized.engine in ENGINES
+    if not has_halves or not all(layer.weight.abs().max() <= LARGEST for layer in layers):  # neither too large nor NaN
         return model
+    model.is_exact = True
+    model.encoder.prepare_steps()
     if has_short_products() and all(layer.in_features % LANES == 0 for layer in layers):
         model.output = ByteLinear(model.output)
-        _replace_linear_layers(model, Bfloat16Linear)
-    elif torch.backends.quantized.engine in ENGINES:
-        _replace_linear_layers(model, HalfLinear)
+        _replace_linear_layers(model, Bfloat16Linear, least=2)  # a single number has no use for being short
+    _replace_linear_layers(model, HalfLinear)
     return model
 
 
-def _replace_linear_layers(model: Seq2Seq, kind: "type[HalfLinear | Bfloat16Linear]") -> None:
+def _replace_linear_layers(model: nn.Module, kind: "type[HalfLinear | Bfloat16Linear]", *, least: int = 1) -> None:
     for parent in [*model.modules()]:
         for name, child in parent.named_children():
-            if type(child) is nn.Linear:
+            if type(child) is nn.Linear and child.out_features >= least:
                 parent.register_module(name, kind(child))
-    model.is_exact = True
 
 
 class _Packed(nn.Linear):
-    """A linear layer that has packed its weights and does not learn any more."""
+    """A linear layer that has packed its weights."""
 
     def __init__(self, layer: nn.Linear) -> None:
         nn.Module.__init__(self)
@@ -86,41 +87,34 @@ class Bfloat16Linear(_Packed):
         self.short_bias = None if self.bias is None else self.bias.detach().bfloat16()
 
     def forward(self, inputs: Float[Tensor, "*any F"]) -> Float[Tensor, "*any V"]:
-        """Multiply with the packed weights; the result has the type of the inputs."""
-        product: Tensor = torch.ops.mkldnn._linear_pointwise(
-            inputs.bfloat16(), self.packed, self.short_bias, "none", [], ""
-        )
-        return product.to(inputs.dtype)
+        """Multiply with the packed weights; the result is in single precision again."""
+        short = inputs.bfloat16()
+        product: Tensor = torch.ops.mkldnn._linear_pointwise(short, self.packed, self.short_bias, "none", [], "")
+        return product.float()
 
 
 class ByteLinear(_Packed):
-    """Inputs and weights in bytes, each row with a scale of its own; sums are exact.
+    """Inputs and weights as whole numbers of at most 127, a scale for each row; sums are exact.
 
-    bfloat16 would round the logits themselves, of 20 to a sixteenth; this errs by some thousandths.
+    bfloat16 would round the logits themselves, of 20 to a sixteenth, and make ties of words that differ.
     """
 
     def __init__(self, layer: nn.Linear) -> None:
         super().__init__(layer)
-        self.scale, numbers = _in_bytes(self.weight.detach())
-        self.scale = self.scale.squeeze(1)
-        self.packed = numbers.t()
+        scale, numbers = _in_bytes(self.weight.detach())
+        self.scale, self.packed = scale.squeeze(1), numbers.t()
 
     def forward(self, inputs: Float[Tensor, "R F"]) -> Float[Tensor, "R V"]:
         """Multiply in bytes; the result is in single precision."""
-        scale, numbers = _in_bytes(inputs.float())
+        scale, numbers = _in_bytes(inputs)
         sums = torch._int_mm(numbers, self.packed)
-        if len(sums) <= BLOCK:
-            return self._scaled(sums.float(), scale)
-        product = torch.empty(sums.shape)
+        product = torch.empty(sums.shape, dtype=inputs.dtype)
         for block, exact, row_scale in zip(*(part.split(BLOCK) for part in (product, sums, scale)), strict=True):
-            self._scaled(block.copy_(exact), row_scale)
+            block.copy_(exact).mul_(self.scale).mul_(row_scale).add_(self.bias.detach())
         return product
-
-    def _scaled(self, sums: Float[Tensor, "R V"], scale: Float[Tensor, "R 1"]) -> Float[Tensor, "R V"]:
-        return torch.addcmul(self.bias, sums.mul_(self.scale), scale, out=sums)
 
 
 def _in_bytes(rows: Float[Tensor, "R F"]) -> tuple[Float[Tensor, "R 1"], Int[Tensor, "R F"]]:
-    """Return rows as whole numbers of at most 127, and what to multiply them with."""
-    scale = rows.abs().amax(dim=1, keepdim=True).div_(MOST).clamp_(min=torch.finfo().tiny)
+    """Return what to multiply the whole numbers with, and these."""
+    scale = rows.abs().amax(dim=1, keepdim=True).div_(MOST).clamp_(min=torch.finfo(rows.dtype).tiny)
     return scale, (rows / scale).round_().to(torch.int8)

@@ -81,4 +81,5 @@ class Seq2Seq(nn.Module):
         """Read one token per row and say what may come next."""
         decoded = self.decode(token[:, None], state, source, None if imposed is None else imposed[:, :, None])
         logits = self.output(decoded.features[:, 0]).float()
-        return Step(torch.log_softmax(logits, dim=1, out=logits), decoded.weights[:, :, 0], decoded.state)
+        place = None if torch.is_grad_enabled() else logits
+        return Step(torch.log_softmax(logits, dim=1, out=place), decoded.weights[:, :, 0], decoded.state)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import torch
 
+from regard.attention.base import mean_of_heads
 from regard.data.vocabulary import EOS, PAD
 from regard.search.hypothesis import Hypothesis
 from regard.search.ranking import Ranking
@@ -38,7 +39,7 @@ def search(
         origin = rows.row[choice.parent]
         trellis.add(choice, origin, step.weights)
         if covered is not None:
-            covered = covered[choice.parent.flatten()] + step.weights.mean(dim=1)[origin.flatten()]
+            covered = covered[choice.parent.flatten()] + mean_of_heads(step.weights)[origin.flatten()]
         outcome = _settle(choice, pool, rows.length, expander=expander, ranking=ranking, covered=covered)
         if recorder:
             recorder.add(rows.place, total, rows.length, outcome)

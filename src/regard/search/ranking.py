@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from regard.errors import RegardError
+from regard.exact import on_grid
 from regard.types import Bool, Float, Int, Tensor
 
 FLOOR = 1e-6
@@ -85,7 +86,7 @@ class Ranking:
         if covered is None:
             return score
         missing = covered.clamp(FLOOR, 1).log().masked_fill(~is_token[:, None], 0)
-        return score + self.coverage * missing.sum(dim=2)
+        return score + self.coverage * on_grid(missing).sum(dim=2).to(score.dtype)
 
     def bound(self, log_prob: Float[Tensor, "B W"], longest: Int[Tensor, " B"]) -> Float[Tensor, "B W"]:
         """Return a score that no continuation of an open hypothesis can exceed.

@@ -43,12 +43,12 @@ class Strategy:
     def room(self, *, source: int, words: int, memory: int, heads: int) -> int:
         """Return how many sentences of ``source`` tokens can be searched at once, or say that one is too many.
 
-        Counted is what a search holds of each hypothesis: the vocabulary, the memory of the source, and for every step
-        attention and pointers back.
+        Counted is what a search holds of each hypothesis: the vocabulary, the memory of the source (twice, in double
+        precision), and for every step attention and pointers back.
         """
         rows = self.n_best if self.sampling else self.width
         longest = int(self.rules.longest.of(torch.tensor([source])))
-        row = 4 * words + 4 * min(rows, words) + 2 * source * memory + longest * (2 * heads * source + 16)
+        row = 4 * words + 4 * min(rows, words) + 4 * source * memory + longest * (2 * heads * source + 16)
         if rows * row > MOST_CELLS:
             gigabytes = 4 * rows * row / 2**30
             raise RegardError(

@@ -37,7 +37,7 @@ def test_a_source_too_long_for_memory_is_refused() -> None:
     with pytest.raises(RegardError) as caught:
         room(Strategy(), source=1_000_000)
     assert str(caught.value) == (
-        "search: width 1, up to 2000010 tokens from 1000000, needs about 14917 GB of memory for a sentence, want at "
+        "search: width 1, up to 2000010 tokens from 1000000, needs about 14932 GB of memory for a sentence, want at "
         "most 4. Shorten it, or lower the width or length."
     )
 

@@ -4,7 +4,8 @@ import torch
 from torch import nn
 
 from regard.attention.base import Attention, Source
-from regard.models.cells import Stack, State, tanh_
+from regard.exact import tanh_
+from regard.models.cells import Stack, State
 from regard.models.decoders.base import Decoded, Decoder
 from regard.models.dropout import Dropout
 from regard.types import Float, Int, Tensor

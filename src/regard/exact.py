@@ -1,8 +1,9 @@
-"""Products whose sums are exact.
+"""Arithmetic with the same bits in any batch.
 
 In which order a product adds up depends on its size, and so on the batch; rounded sums differ in their last digits.
 Numbers on a grid have products on a finer grid, which double precision holds without rounding: their sum is the same in
-any order.
+any order. What is computed number by number must not be shared out among threads: torch computes the end of each
+thread's share by other means, with other last digits.
 """
 
 import torch
@@ -13,6 +14,8 @@ GRID = 2.0**-18
 """Distance of neighbours. Sums are exact as long as sizes of products add up to less than 2^53 GRID^2 = 131,072."""
 SHIFT = 1.5 * 2.0**52 * GRID
 """At this size neighbours in double precision are just as far apart, so that adding it rounds to the grid."""
+PIECE = 2**14
+"""Numbers that torch leaves to one thread."""
 
 
 def on_grid(numbers: Float[Tensor, "*any"]) -> Float[Tensor, "*any"]:
@@ -25,3 +28,21 @@ def product(left: Float[Tensor, "*batch L D"], right: Float[Tensor, "*batch D R"
     if right.dtype == torch.float64 != left.dtype:
         return (on_grid(left) @ right).to(left.dtype)
     return left.to(right.dtype) @ right
+
+
+def is_shared_out(numbers: Float[Tensor, "*any"]) -> bool:
+    """Say whether several threads would compute these numbers, outside training."""
+    return numbers.numel() > PIECE and torch.get_num_threads() > 1 and not torch.is_grad_enabled()
+
+
+def tanh_(numbers: Float[Tensor, "*any"]) -> Float[Tensor, "*any"]:
+    """Return tanh of numbers that nobody else needs.
+
+    Where no gradient is asked for it is computed in place from a sigmoid, which torch does seven times as fast.
+    """
+    if torch.is_grad_enabled() or numbers.dtype != torch.float32:
+        return torch.tanh(numbers)
+    pieces = numbers.view(-1).split(PIECE) if is_shared_out(numbers) else (numbers,)
+    for piece in pieces:
+        piece.mul_(2).sigmoid_().mul_(2).sub_(1)
+    return numbers
