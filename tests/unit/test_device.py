@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import torch
 
+from regard import device
 from regard.device import side_by_side, thread_pool, workers
 
 
@@ -55,3 +56,16 @@ def test_jobs_that_nobody_asks_for_any_more_are_not_begun(monkeypatch: pytest.Mo
     threading.Timer(0.2, hold.set).start()
     results.close()  # type: ignore[attr-defined]
     assert len(begun) <= 2
+
+
+def test_short_products_need_instructions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx512_bf16": True})
+    assert not device.has_short_products.__wrapped__()
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx512_vnni": True})
+    assert not device.has_short_products.__wrapped__()
+
+
+@pytest.mark.skipif(not device.has_short_products(), reason="this processor has no products in bfloat16")
+def test_products_whose_rows_depend_on_each_other_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.ops.mkldnn, "_linear_pointwise", lambda rows, *_: rows.float() + rows.float().mean())
+    assert not device.has_short_products.__wrapped__()

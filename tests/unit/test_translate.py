@@ -92,7 +92,11 @@ def test_scoring_a_translation_gives_the_score_of_the_search() -> None:
 
 def test_the_model_in_the_box_has_the_same_bits_in_any_batch_and_when_scored() -> None:
     translator = load()
-    texts = ["Zwei Hunde.", "Ein Mann in einem blauen Hemd steht auf einer Leiter und putzt ein Fenster.", "Ein Kind schläft."] * 3
+    texts = [
+        "Zwei Hunde.",
+        "Ein Mann in einem blauen Hemd steht auf einer Leiter und putzt ein Fenster.",
+        "Ein Kind schläft.",
+    ] * 3
     texts += [f"{text} Eine Frau schaut zu." for text in texts[:3]]
     strategy = Strategy(width=4)
     together = list(translator.translate_all(texts, strategy, batch=64))
