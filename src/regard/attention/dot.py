@@ -31,10 +31,10 @@ class ScaledDot(Scored):
         self.scale = 1 / math.sqrt(size)
 
     def keys(self, memory: Float[Tensor, "B S M"]) -> Float[Tensor, "B S K"]:
-        """Return W_k h."""
-        keys: Tensor = self.key(memory)
+        """Return W_k h / sqrt(d): there are fewer keys than queries to divide."""
+        keys: Tensor = self.key(memory) * self.scale
         return keys
 
     def scores(self, queries: Float[Tensor, "B T H"], keys: Float[Tensor, "B S K"]) -> Float[Tensor, "B N T S"]:
         """Compare W_q s with every key."""
-        return product(self.query(queries) * self.scale, keys.transpose(1, 2)).unsqueeze(1)
+        return product(self.query(queries), keys.transpose(1, 2)).unsqueeze(1)

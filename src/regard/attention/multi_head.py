@@ -25,8 +25,8 @@ class MultiHead(Scored):
         self.scale = 1 / math.sqrt(size // heads)
 
     def keys(self, memory: Float[Tensor, "B S M"]) -> Float[Tensor, "B N D S"]:
-        """Return the keys of each head, laid out for products with queries."""
-        return self._split(self.key(memory)).transpose(2, 3).contiguous()
+        """Return the keys of each head, scaled and laid out for products with queries."""
+        return self._split(self.key(memory) * self.scale).transpose(2, 3).contiguous()
 
     def values(self, memory: Float[Tensor, "B S M"]) -> Float[Tensor, "B N S D"]:
         """Return the values of each head."""
@@ -34,7 +34,7 @@ class MultiHead(Scored):
 
     def scores(self, queries: Float[Tensor, "B T H"], keys: Float[Tensor, "B N D S"]) -> Float[Tensor, "B N T S"]:
         """Compare queries and keys within each head."""
-        return product(self._split(self.query(queries) * self.scale), keys)
+        return product(self._split(self.query(queries)), keys)
 
     def read(self, weights: Float[Tensor, "B N T S"], values: Float[Tensor, "B N S D"]) -> Float[Tensor, "B T C"]:
         """Average the values within each head and join the heads with W_O."""

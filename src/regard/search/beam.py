@@ -47,7 +47,10 @@ def _best(log_probs: Float[Tensor, "R V"], rows: Rows[E], total: Float[Tensor, "
     """
     sentences, width = total.shape
     most = min(width, log_probs.shape[1])
-    price, token = (best.index_select(0, rows.row).view(sentences, -1) for best in top(log_probs, most))
+    price, token = top(log_probs, most)
+    if len(rows.place) < len(rows.row):
+        price, token = price.index_select(0, rows.row), token.index_select(0, rows.row)
+    price, token = price.view(sentences, -1), token.view(sentences, -1)
     totals = total[:, :, None] + price.view(sentences, width, most)  # a place without a row has a total of -inf
     best, index = totals.view(sentences, -1).topk(width, dim=1)
     parent = rows.first + index // most
