@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 import torch
 
-from regard.data.batches import Batch, EncodedPairs, Flat, plan
+from regard.data.batches import Batch, EncodedPairs, Flat, Ints, plan
 from regard.data.tokenizers import CharacterTokenizer, Tokenizer, TokenizerPair
 from regard.data.vocabulary import EOS, UNK
 from regard.data.words import words_of_tokens
@@ -120,12 +120,16 @@ class Translator:
         pairs = EncodedPairs.of(self._encode(sources), self.tokenizers.target.encode_all(targets))
         manner = _Manner(GREEDY)
         scored: dict[int, Translation] = {}
-        for rows in plan(pairs, np.arange(len(pairs)), size=batch, unit="sentences"):
+        jobs = plan(pairs, np.arange(len(pairs)), size=batch, unit="sentences")
+
+        def read(rows: Ints) -> list[Hypothesis]:
             chosen = pairs.batch(rows)
-            read = [token_log_probs(model, chosen) for model in self.models]
-            log_probs, weights = mean_log_probs([x for x, _ in read]), mean_weights([x for _, x in read])
-            for i, row in enumerate(rows.tolist()):
-                hypothesis = _given(chosen, i, log_probs[i], weights[i])
+            parts = [token_log_probs(model, chosen) for model in self.models]
+            log_probs, weights = mean_log_probs([x for x, _ in parts]), mean_weights([x for _, x in parts])
+            return [_given(chosen, i, log_probs[i], weights[i]) for i in range(len(rows))]
+
+        for rows, found in zip(jobs, side_by_side(read, jobs), strict=True):
+            for row, hypothesis in zip(rows.tolist(), found, strict=True):
                 given = self._translation(sources[row], [hypothesis], manner)
                 tokens = self.tokenizers.target.tokens(targets[row])
                 scored[row] = replace(given, text=targets[row], tokens=tuple(tokens))
