@@ -213,3 +213,14 @@ def test_error_texts(call: object, text: str) -> None:
     with pytest.raises(RegardError) as error:
         call()
     assert str(error.value) == text
+
+
+def test_the_coverage_penalty_has_the_same_bits_with_any_padding() -> None:
+    covered = torch.rand(20, 2, 23, generator=torch.Generator().manual_seed(1))
+    log_prob, is_token = torch.full((20, 2), -3.0), torch.ones(20, 23, dtype=torch.bool)
+    ranking = Ranking(coverage=0.2)
+    alone = ranking.score(log_prob, 9, covered=covered, is_token=is_token)
+    for padding in (1, 9, 17):
+        padded = (torch.nn.functional.pad(tensor, (0, padding)) for tensor in (covered, is_token))
+        together = ranking.score(log_prob, 9, **dict(zip(("covered", "is_token"), padded, strict=True)))
+        assert torch.equal(together, alone)
