@@ -12,13 +12,12 @@ from regard.errors import RegardError
 from regard.exact import tanh_
 from regard.models.decoders.base import Decoder
 from regard.models.dropout import Dropout, Unit
+from regard.models.embedding import Embedding
 from regard.models.encoder import Encoder
 from regard.models.lexicon import Lexicon
 from regard.models.seq2seq import Seq2Seq
 from regard.parts import ATTENTIONS, DECODERS, NORMALISERS
-from regard.types import Float, Int, Tensor
-
-PAD = 0
+from regard.types import Float, Tensor
 
 
 def build_model(config: ModelConfig, *, source_words: int, target_words: int) -> Seq2Seq:
@@ -73,21 +72,6 @@ def build_attention(config: ModelConfig) -> Attention:
     wanted = inspect.signature(mechanism).parameters
     attention: Attention = mechanism(**{name: value for name, value in offered.items() if name in wanted})
     return attention
-
-
-class Embedding(nn.Embedding):
-    """Word vectors of length about 1, so that the table can also be the output layer; what is looked up is enlarged."""
-
-    def __init__(self, words: int, size: int, *, gain: float, dropout: Dropout) -> None:
-        super().__init__(words, size, padding_idx=PAD)
-        nn.init.normal_(self.weight, std=size**-0.5)
-        self.gain = gain
-        self.dropout = dropout
-
-    def forward(self, tokens: Int[Tensor, "*any"]) -> Float[Tensor, "*any E"]:
-        """Look the tokens up; in training some are not found."""
-        found: Tensor = self.dropout(super().forward(tokens) * self.gain)
-        return found
 
 
 class Tanh(nn.Module):

@@ -4,6 +4,7 @@ from torch import nn
 
 from regard.attention.base import Source, mean_of_heads, steps_together
 from regard.exact import product
+from regard.models.embedding import Embedding
 from regard.types import Float, Int, Tensor
 
 
@@ -15,7 +16,7 @@ class Lexicon(nn.Module):
     difference is learnt. Heads are averaged.
     """
 
-    def __init__(self, embedding: nn.Embedding, *, strength: float) -> None:
+    def __init__(self, embedding: Embedding, *, strength: float) -> None:
         super().__init__()
         self.embedding = embedding
         self.strength = strength
@@ -25,7 +26,7 @@ class Lexicon(nn.Module):
     def look_up(self, tokens: Int[Tensor, "B S"]) -> Float[Tensor, "B S E"]:
         """Return the meaning of each word."""
         # Embeddings as the output layer has them, neither enlarged nor dropped.
-        embedded = nn.functional.embedding(tokens, self.embedding.weight)
+        embedded = self.embedding.look_up(tokens)
         meaning: Tensor = self.meaning(embedded)
         return self.strength * meaning
 

@@ -23,12 +23,7 @@ class _LinearCrossEntropy(torch.autograd.Function):
     ) -> tuple[Tensor, Tensor]:
         dtype = torch.get_autocast_dtype("cpu") if torch.is_autocast_enabled("cpu") else features.dtype
         features, matrix = features.to(dtype), weight.to(dtype)
-        # Smoothing adds the same to every word, so its part of loss and gradients is known without the words' logits.
-        evenly = smoothing / weight.shape[0] / divisor
-        even_row = matrix.sum(dim=0, dtype=torch.float32)
-        grad_features = torch.empty_like(features)
-        grad_weight = (-evenly * features.sum(dim=0)).expand_as(matrix).contiguous()
-        grad_bias = torch.full_like(bias, -evenly * len(targets))
+        grad_features, grad_weight, grad_bias = (torch.zeros_like(tensor) for tensor in (features, matrix, bias))
         nats, logits_of_gold = torch.zeros(2, device=features.device)
         held = features.new_empty(min(CHUNK, len(targets)), weight.shape[0])  # every chunk is computed in it
         chunks = (tensor.split(CHUNK) for tensor in (features, targets[:, None], grad_features))
@@ -46,13 +41,21 @@ class _LinearCrossEntropy(torch.autograd.Function):
                 block.copy_(slope)
             torch.mm(slopes, matrix, out=grad_rows)
             grad_weight.addmm_(slopes.t(), rows)
-        spread = (nats + logits_of_gold) * weight.shape[0]  # logarithms of the softmaxes' denominators
-        grad_features -= (evenly * even_row).to(dtype)
-        spread -= features.sum(dim=0, dtype=torch.float32) @ even_row + len(targets) * bias.sum()
+        loss = (1 - smoothing) / divisor * nats
+        if smoothing:
+            # It adds the same to every word, so its part of loss and gradients is known without the words' logits.
+            evenly = smoothing / weight.shape[0] / divisor
+            all_words, all_rows = (tensor.sum(dim=0, dtype=torch.float32) for tensor in (matrix, features))
+            spread = (nats + logits_of_gold) * weight.shape[0]  # logarithms of the softmaxes' denominators
+            spread -= all_rows @ all_words + len(targets) * bias.sum()
+            loss += evenly * spread
+            grad_features -= (evenly * all_words).to(dtype)
+            grad_weight -= (evenly * all_rows).to(dtype)
+            grad_bias -= evenly * len(targets)
         context.save_for_backward(grad_features, grad_weight, grad_bias)
         context.dtype = weight.dtype
         context.mark_non_differentiable(nats)
-        return (1 - smoothing) / divisor * nats + evenly * spread, nats
+        return loss, nats
 
     @staticmethod
     @once_differentiable

@@ -1,19 +1,21 @@
 """One training step, shared out among threads: each computes the gradient of some of the batch's sentences."""
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import torch
+from torch import nn
 
 from regard.data.batches import Batch
 from regard.device import thread_pool, workers
 from regard.models.dropout import Dropout
+from regard.models.embedding import PAD, Embedding
 from regard.models.scoring import autocast, read_batch
 from regard.models.seq2seq import Seq2Seq
 from regard.training.loss import linear_cross_entropy
-from regard.types import Tensor
+from regard.types import Bool, Float, Tensor
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +26,17 @@ class Gradient:
     """Training loss of the batch, without label smoothing."""
     tensors: tuple[Tensor, ...]
     """One for each parameter, of the mean loss per target token."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What some of a batch's sentences teach."""
+
+    nats: float
+    weights: Sequence[Tensor | None]
+    """One for each parameter; none where words were looked up in it and nothing else."""
+    words: Sequence[tuple[Tensor, Tensor, Tensor]]
+    """A table, words that were looked up in it, and the gradients of their vectors."""
 
 
 class Shares:
@@ -40,9 +53,12 @@ class Shares:
         self.smoothing = smoothing
         self.seed = seed
         self.device = device
+        short = {} if precision == torch.float32 else _short(model, precision)
+        self.weights = [short.get(parameter, parameter) for parameter in self.parameters]
+        """What products are computed with: parameters, converted once for all threads."""
         count = workers(threads) if device.type == "cpu" else 1
         self.generators = [torch.Generator(device) for _ in range(count)]
-        self.replicas = [_replica(model, generator) for generator in self.generators]
+        self.replicas = [_replica(model, short, generator) for generator in self.generators]
         self._pool = thread_pool(threads)
 
     def gradient(self, batch: Batch, *, step: int) -> Gradient:
@@ -50,41 +66,82 @@ class Shares:
         count = min(len(self.replicas), len(batch.rows))
         tokens = batch.target_tokens
         shares = [batch.share(number, count) for number in range(count)]
+        self._convert()
         if count == 1:
-            return self.part(shares[0], number=0, step=step, tokens=tokens)
-        jobs = [
-            self._pool.submit(self.part, share, number=number, step=step, tokens=tokens)
-            for number, share in enumerate(shares)
-        ]
-        parts = [job.result() for job in jobs]
-        return Gradient(sum(part.nats for part in parts), _sum([part.tensors for part in parts]))
+            parts = [self.part(shares[0], number=0, step=step, tokens=tokens)]
+        else:
+            jobs = [
+                self._pool.submit(self.part, share, number=number, step=step, tokens=tokens)
+                for number, share in enumerate(shares)
+            ]
+            parts = [job.result() for job in jobs]
+        return Gradient(sum(part.nats for part in parts), self._sum(parts))
 
-    def part(self, batch: Batch, *, number: int, step: int, tokens: int) -> Gradient:
+    def part(self, batch: Batch, *, number: int, step: int, tokens: int) -> Part:
         """Return one worker's share of the gradient; ``tokens`` is what the whole batch has."""
         replica = self.replicas[number]
         self.generators[number].manual_seed(int(np.random.SeedSequence((self.seed, step, number)).generate_state(1)[0]))
         batch = batch.to(self.device)
+        tables = [module for module in replica.modules() if isinstance(module, Embedding)]
+        for table in tables:
+            table.found = []
         with autocast(self.device, self.precision):
-            features = read_batch(replica, batch).features[batch.is_target]
+            features = _of_tokens(read_batch(replica, batch).features, batch.is_target)
             targets = batch.target_out[batch.is_target]
             loss, nats = linear_cross_entropy(
                 features, replica.output, targets, smoothing=self.smoothing, divisor=tokens
             )
-        gradients = torch.autograd.grad(loss, self.parameters, allow_unused=True, materialize_grads=True)
-        return Gradient(nats.item(), gradients)
+        found = [(table.weight, *looked_up) for table in tables for looked_up in table.found or ()]
+        leaves = [*self.weights, *(vectors for _, _, vectors in found)]
+        gradients = torch.autograd.grad(loss, leaves, allow_unused=True)
+        count = len(self.weights)
+        words = [(table, words, of) for (table, words, _), of in zip(found, gradients[count:], strict=True)]
+        return Part(nats.item(), gradients[:count], words)
+
+    @torch.no_grad()
+    def _convert(self) -> None:
+        for weight, parameter in zip(self.weights, self.parameters, strict=True):
+            if weight is not parameter:
+                weight.copy_(parameter)
+
+    @torch.no_grad()
+    def _sum(self, parts: Sequence[Part]) -> tuple[Tensor, ...]:
+        """Add the gradients up; padding learns nothing from being looked up."""
+        total = {}
+        for parameter, *tensors in zip(self.parameters, *(part.weights for part in parts), strict=True):
+            first, *others = [tensor for tensor in tensors if tensor is not None] or [torch.zeros_like(parameter)]
+            total[parameter] = first.to(parameter.dtype)
+            for other in others:
+                total[parameter] += other
+        for table, words, gradient in (found for part in parts for found in part.words):
+            of_padding = total[table][PAD].clone()
+            total[table].index_add_(0, words.flatten(), gradient.flatten(0, -2))
+            total[table][PAD] = of_padding
+        return tuple(total.values())
 
 
-def _replica(model: Seq2Seq, generator: torch.Generator) -> Seq2Seq:
-    """Return the same model, sharing its parameters, with dropout that has a generator of its own."""
-    replica = copy.deepcopy(model, {id(parameter): parameter for parameter in model.parameters()})
-    for module in replica.modules():
+def _short(model: Seq2Seq, precision: torch.dtype) -> dict[nn.Parameter, nn.Parameter]:
+    """Return weights in the number format that products are computed in.
+
+    Whatever else computes with its weights converts them for itself: LSTM networks, attention, which anybody may have
+    written, and the loss, which adds the output layer's bias in single precision.
+    """
+    modules = (module for module in model.modules() if type(module) in (nn.Linear, nn.GRU))
+    left_out = {*model.decoder.attention.parameters(), model.output.bias}
+    chosen = (weight for module in modules for weight in module.parameters() if weight not in left_out)
+    return {weight: nn.Parameter(weight.detach().to(precision)) for weight in chosen}
+
+
+def _replica(model: Seq2Seq, short: Mapping[nn.Parameter, nn.Parameter], generator: torch.Generator) -> Seq2Seq:
+    """Return the same model with the given weights and dropout that has a generator of its own."""
+    replica = copy.deepcopy(model, {id(parameter): short.get(parameter, parameter) for parameter in model.parameters()})
+    for module, original in zip(replica.modules(), model.modules(), strict=True):
         if isinstance(module, Dropout):
             module.generator = generator
+        elif isinstance(original, Embedding):
+            module.weight = original.weight  # exact vectors, also where they are the weights of the output layer
     return replica.train()
 
 
-def _sum(parts: Sequence[tuple[Tensor, ...]]) -> tuple[Tensor, ...]:
-    first, *others = parts
-    for other in others:
-        torch._foreach_add_(first, other)
-    return first
+def _of_tokens(features: Float[Tensor, "B T F"], is_token: Bool[Tensor, "B T"]) -> Float[Tensor, "L F"]:
+    return features.flatten(0, 1) if is_token.all() else features[is_token]
