@@ -12,7 +12,7 @@ import torch
 
 from regard.errors import RegardError
 
-M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
+M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_THRESHOLD = -1, -2, -3
 """Names of settings in glibc's malloc.h."""
 MOST_WORKERS = 4
 Job = TypeVar("Job")
@@ -90,9 +90,10 @@ def keep_freed_memory() -> None:
         mallopt = ctypes.CDLL("libc.so.6").mallopt
     except (OSError, AttributeError):
         return
-    largest = 2**31 - 1
-    for parameter in (M_TRIM_THRESHOLD, M_MMAP_THRESHOLD):
-        mallopt(ctypes.c_int(parameter), ctypes.c_int(largest))
+    largest, two_heaps = 2**31 - 1, 2**27  # a thread's memory consists of heaps; as much as two are kept when empty
+    settings = {M_TRIM_THRESHOLD: largest, M_MMAP_THRESHOLD: largest, M_TOP_PAD: two_heaps}
+    for parameter, value in settings.items():
+        mallopt(ctypes.c_int(parameter), ctypes.c_int(value))
 
 
 def workers(threads: int) -> int:

@@ -11,6 +11,12 @@ from regard.data.vocabulary import BOS, EOS, PAD
 from regard.types import Bool, Int, Tensor
 
 Ints = npt.NDArray[np.int64]
+ROWS = 16
+"""Batches that are counted in tokens have a multiple of so many sentences, those of few sentences of a quarter of it.
+
+Libraries compile a matrix product for every size that they meet, which can take as long as the product itself, and keep
+about a thousand of them: the fewer sizes, the less there is to compile.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +115,7 @@ class EncodedPairs:
 def plan(
     pairs: EncodedPairs, rows: Ints, *, size: int, unit: str, generator: np.random.Generator | None = None
 ) -> list[Ints]:
-    """Group pairs of like length into batches of ``size`` sentences, or ``size`` tokens of the longer side.
+    """Group pairs of like length into batches of ``size`` sentences, or at most ``size`` tokens of the longer side.
 
     With a generator, ties are broken and the batches ordered at random; without one, the order is by length.
     """
@@ -124,12 +130,13 @@ def plan(
 
 
 def _cuts(lengths: Ints, *, size: int, unit: str) -> Iterator[tuple[int, int]]:
-    first, widest = 0, 0
-    for i, length in enumerate(lengths.tolist()):
-        widest = max(widest, length)
-        cost = i - first + 1 if unit == "sentences" else widest * (i - first + 1)
-        if cost > size and i > first:
-            yield first, i
-            first, widest = i, length
-    if len(lengths):
-        yield first, len(lengths)
+    first = 0
+    while first < len(lengths):
+        ahead = lengths[first : first + size]
+        numbers = np.arange(1, len(ahead) + 1)
+        costs = numbers if unit == "sentences" else numbers * np.maximum.accumulate(ahead)
+        count = max(1, int(np.searchsorted(costs, size, side="right")))
+        if unit == "tokens" and count >= ROWS and first + count < len(lengths):
+            count -= count % (ROWS if count >= 2 * ROWS else ROWS // 4)
+        yield first, first + count
+        first += count

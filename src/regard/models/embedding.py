@@ -38,7 +38,7 @@ class Embedding(nn.Embedding):
             return super().forward(tokens)
         found = Found(tokens, nn.functional.embedding(tokens, self.weight.detach()).requires_grad_())
         self.found.append(found)
-        return found.vectors
+        return found.vectors.view_as(found.vectors)  # whoever watches modules may hook their inputs, but not leaves
 
     def forward(self, tokens: Int[Tensor, "*any"]) -> Float[Tensor, "*any E"]:
         """Look the tokens up; in training some are not found."""

@@ -45,7 +45,7 @@ class _LinearCrossEntropy(torch.autograd.Function):
         if smoothing:
             # It adds the same to every word, so its part of loss and gradients is known without the words' logits.
             evenly = smoothing / weight.shape[0] / divisor
-            all_words, all_rows = (tensor.sum(dim=0, dtype=torch.float32) for tensor in (matrix, features))
+            all_words, all_rows = (tensor.sum(dim=0).float() for tensor in (matrix, features))
             spread = (nats + logits_of_gold) * weight.shape[0]  # logarithms of the softmaxes' denominators
             spread -= all_rows @ all_words + len(targets) * bias.sum()
             loss += evenly * spread

@@ -15,7 +15,7 @@ from regard.models.embedding import PAD, Embedding
 from regard.models.scoring import autocast, read_batch
 from regard.models.seq2seq import Seq2Seq
 from regard.training.loss import linear_cross_entropy
-from regard.types import Bool, Float, Tensor
+from regard.types import Bool, Float, Int, Tensor
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,17 +26,6 @@ class Gradient:
     """Training loss of the batch, without label smoothing."""
     tensors: tuple[Tensor, ...]
     """One for each parameter, of the mean loss per target token."""
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """What some of a batch's sentences teach."""
-
-    nats: float
-    weights: Sequence[Tensor | None]
-    """One for each parameter; none where words were looked up in it and nothing else."""
-    words: Sequence[tuple[Tensor, Tensor, Tensor]]
-    """A table, words that were looked up in it, and the gradients of their vectors."""
 
 
 class Shares:
@@ -68,16 +57,15 @@ class Shares:
         shares = [batch.share(number, count) for number in range(count)]
         self._convert()
         if count == 1:
-            parts = [self.part(shares[0], number=0, step=step, tokens=tokens)]
-        else:
-            jobs = [
-                self._pool.submit(self.part, share, number=number, step=step, tokens=tokens)
-                for number, share in enumerate(shares)
-            ]
-            parts = [job.result() for job in jobs]
-        return Gradient(sum(part.nats for part in parts), self._sum(parts))
+            return self.part(shares[0], number=0, step=step, tokens=tokens)
+        jobs = [
+            self._pool.submit(self.part, share, number=number, step=step, tokens=tokens)
+            for number, share in enumerate(shares)
+        ]
+        parts = [job.result() for job in jobs]
+        return Gradient(sum(part.nats for part in parts), _sum([part.tensors for part in parts]))
 
-    def part(self, batch: Batch, *, number: int, step: int, tokens: int) -> Part:
+    def part(self, batch: Batch, *, number: int, step: int, tokens: int) -> Gradient:
         """Return one worker's share of the gradient; ``tokens`` is what the whole batch has."""
         replica = self.replicas[number]
         self.generators[number].manual_seed(int(np.random.SeedSequence((self.seed, step, number)).generate_state(1)[0]))
@@ -93,31 +81,17 @@ class Shares:
             )
         found = [(table.weight, *looked_up) for table in tables for looked_up in table.found or ()]
         leaves = [*self.weights, *(vectors for _, _, vectors in found)]
-        gradients = torch.autograd.grad(loss, leaves, allow_unused=True)
-        count = len(self.weights)
-        words = [(table, words, of) for (table, words, _), of in zip(found, gradients[count:], strict=True)]
-        return Part(nats.item(), gradients[:count], words)
+        gradients = torch.autograd.grad(loss, leaves, allow_unused=True, materialize_grads=True)
+        tensors = {p: gradient.to(p.dtype) for p, gradient in zip(self.parameters, gradients, strict=False)}
+        for (weight, words, _), gradient in zip(found, gradients[len(tensors) :], strict=True):
+            _add_words(tensors[weight], words, gradient)
+        return Gradient(nats.item(), tuple(tensors.values()))
 
     @torch.no_grad()
     def _convert(self) -> None:
         for weight, parameter in zip(self.weights, self.parameters, strict=True):
             if weight is not parameter:
                 weight.copy_(parameter)
-
-    @torch.no_grad()
-    def _sum(self, parts: Sequence[Part]) -> tuple[Tensor, ...]:
-        """Add the gradients up; padding learns nothing from being looked up."""
-        total = {}
-        for parameter, *tensors in zip(self.parameters, *(part.weights for part in parts), strict=True):
-            first, *others = [tensor for tensor in tensors if tensor is not None] or [torch.zeros_like(parameter)]
-            total[parameter] = first.to(parameter.dtype)
-            for other in others:
-                total[parameter] += other
-        for table, words, gradient in (found for part in parts for found in part.words):
-            of_padding = total[table][PAD].clone()
-            total[table].index_add_(0, words.flatten(), gradient.flatten(0, -2))
-            total[table][PAD] = of_padding
-        return tuple(total.values())
 
 
 def _short(model: Seq2Seq, precision: torch.dtype) -> dict[nn.Parameter, nn.Parameter]:
@@ -145,3 +119,17 @@ def _replica(model: Seq2Seq, short: Mapping[nn.Parameter, nn.Parameter], generat
 
 def _of_tokens(features: Float[Tensor, "B T F"], is_token: Bool[Tensor, "B T"]) -> Float[Tensor, "L F"]:
     return features.flatten(0, 1) if is_token.all() else features[is_token]
+
+
+def _add_words(table: Float[Tensor, "V E"], words: Int[Tensor, "B T"], gradient: Float[Tensor, "B T E"]) -> None:
+    """Add the gradients of words that were looked up; padding learns nothing from it."""
+    of_padding = table[PAD].clone()
+    table.index_add_(0, words.flatten(), gradient.flatten(0, 1))
+    table[PAD] = of_padding
+
+
+def _sum(parts: Sequence[tuple[Tensor, ...]]) -> tuple[Tensor, ...]:
+    first, *others = parts
+    for other in others:
+        torch._foreach_add_(first, other)
+    return first

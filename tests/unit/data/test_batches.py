@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from real_data import multi30k_folder
 from regard.config import TokenizerConfig
-from regard.data.batches import EncodedPairs, Flat, plan
+from regard.data.batches import ROWS, EncodedPairs, Flat, plan
 from regard.data.multi30k import Multi30k
 from regard.data.tokenizers import TokenizerPair
 from regard.data.vocabulary import BOS, EOS, PAD
@@ -52,6 +52,15 @@ def test_every_pair_is_in_one_batch_and_no_batch_is_too_large(
     for rows in batches:
         longer = max(max(sizes[i][0], sizes[i][1] + 1) for i in rows)
         assert len(rows) == 1 or len(rows) * (longer if unit == "tokens" else 1) <= size
+
+
+def test_batches_of_tokens_have_few_numbers_of_sentences() -> None:
+    sizes = np.random.default_rng(0).integers(5, 40, size=2000)
+    pairs = EncodedPairs.of([[4] * s for s in sizes], [[4] * s for s in sizes])
+    counts = [len(rows) for rows in plan(pairs, np.arange(2000), size=1000, unit="tokens")]
+    assert all(count % (ROWS if count >= 2 * ROWS else ROWS // 4) == 0 for count in counts[:-1])
+    assert min(counts[:-1]) * 39 > 800  # and are not much smaller for it
+    assert [len(rows) for rows in plan(pairs, np.arange(100), size=30, unit="sentences")] == [30, 30, 30, 10]
 
 
 def test_the_order_is_fixed_by_the_generator() -> None:

@@ -1,19 +1,24 @@
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
+from torch.nn.functional import cross_entropy
 
 from regard.config import ModelConfig
 from regard.data.batches import Batch, EncodedPairs
 from regard.models.build import build_model
+from regard.models.scoring import autocast, read_batch
 from regard.models.seq2seq import Seq2Seq
 from regard.training.shares import Shares
+from regard.types import Tensor
 
 
-def model(dropout: float) -> Seq2Seq:
+def model(dropout: float, **others: Any) -> Seq2Seq:
     torch.manual_seed(3)
     sizes = {"embedding": 6, "encoder_hidden": 5, "hidden": 7, "attention_size": 4}
-    config = ModelConfig(**sizes, encoder_layers=2, dropout=dropout, feature_dropout=dropout)
-    return build_model(config, source_words=13, target_words=11)
+    config = ModelConfig(**sizes, encoder_layers=2, dropout=dropout, feature_dropout=dropout, **others)
+    return build_model(config, source_words=13, target_words=13 if others.get("tie") == "all" else 11)
 
 
 def batch(pairs: int) -> Batch:
@@ -23,9 +28,51 @@ def batch(pairs: int) -> Batch:
     return EncodedPairs.of(sources, targets).batch(np.arange(pairs))
 
 
-def shares(of: Seq2Seq, threads: int) -> Shares:
-    cpu = torch.device("cpu")
-    return Shares(of, threads=threads, precision=torch.float32, smoothing=0.1, seed=2, device=cpu)
+def shares(of: Seq2Seq, threads: int, precision: torch.dtype = torch.float32) -> Shares:
+    return Shares(of, threads=threads, precision=precision, smoothing=0.1, seed=2, device=torch.device("cpu"))
+
+
+TIED: list[dict[str, Any]] = [
+    {},
+    {"tie": "output", "readout": 6},
+    {"tie": "all", "readout": 6, "lexicon": 2.0},
+    {"decoder": "feeding", "cell": "lstm"},
+]
+"""Models whose words are looked up in tables of their own, in the output layer, and in one table for all."""
+
+
+def plain_gradient(network: Seq2Seq, of: Batch, precision: torch.dtype) -> list[Tensor]:
+    """Return what torch finds without any help."""
+    with autocast(torch.device("cpu"), precision):
+        features = read_batch(network.train(), of).features[of.is_target]
+        logits = network.output(features).float()
+    targets = of.target_out[of.is_target]
+    cross_entropy(logits, targets, label_smoothing=0.1).backward()
+    return [torch.zeros_like(p) if p.grad is None else p.grad for p in network.parameters()]
+
+
+@pytest.mark.parametrize("others", TIED, ids=str)
+def test_words_learn_where_they_were_looked_up(others: dict[str, Any]) -> None:
+    network = model(dropout=0, **others)
+    found = shares(network, 2).gradient(batch(9), step=4).tensors
+    expected = plain_gradient(network, batch(9), torch.float32)
+    for (name, _), one, other in zip(network.named_parameters(), found, expected, strict=True):
+        torch.testing.assert_close(one, other, atol=1e-6, rtol=1e-4, msg=lambda text, name=name: f"{name}: {text}")
+
+
+@pytest.mark.parametrize("others", TIED, ids=str)
+def test_converted_weights_follow_the_parameters(others: dict[str, Any]) -> None:
+    network = model(dropout=0, **others)
+    work = shares(network, 2, torch.bfloat16)
+    work.gradient(batch(9), step=4)
+    with torch.no_grad():
+        for parameter in network.parameters():
+            parameter.add_(0.1)
+    found = work.gradient(batch(9), step=4).tensors
+    expected = plain_gradient(network, batch(9), torch.bfloat16)
+    for (name, parameter), one, other in zip(network.named_parameters(), found, expected, strict=True):
+        assert one.dtype == parameter.dtype
+        assert (one - other).norm() <= 0.03 * other.norm() + 1e-4, name
 
 
 @pytest.mark.parametrize("threads", [2, 3, 4])
