@@ -14,7 +14,6 @@ import torch
 from benchmarks.pieces import Pieces, Sizes, config_of
 from benchmarks.turns import Encoded, forever
 from regard.config import Config
-from regard.device import keep_freed_memory
 from regard.models.build import build_model
 from regard.models.packing import pack_for_search
 from regard.models.seq2seq import Seq2Seq
@@ -34,7 +33,6 @@ class Ours:
     """A model in training that can be asked to translate."""
 
     def __init__(self, pieces: Pieces, config: Config) -> None:
-        keep_freed_memory()
         self.pieces = pieces
         self.model = fresh_model(pieces, config)
         pairs = pieces.encoded("train")

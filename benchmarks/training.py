@@ -21,7 +21,6 @@ from regard.data.batches import EncodedPairs
 from regard.data.corpus import Corpus, load_corpus
 from regard.data.tokenizers import TokenizerPair
 from regard.data.vocabulary import PAD
-from regard.device import keep_freed_memory
 from regard.models.build import build_model
 from regard.training.trainer import Trainer
 
@@ -31,7 +30,6 @@ Step = Callable[[], int]
 
 def regard_side(pairs: EncodedPairs, sizes: tuple[int, int]) -> Step:
     """Train as `regard train homework` does."""
-    keep_freed_memory()
     config = load_config("homework")
     torch.manual_seed(1)
     model = build_model(config.model, source_words=sizes[0], target_words=sizes[1])

@@ -17,7 +17,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from regard.config import Config
 from regard.data.batches import Batch, EncodedPairs, plan
 from regard.data.vocabulary import SPECIALS
-from regard.device import keep_freed_memory, processor, side_by_side
+from regard.device import processor, side_by_side
 from regard.errors import RegardError
 from regard.models.build import build_model
 from regard.models.packing import pack_for_search
@@ -124,7 +124,6 @@ def profile(config: Config, *, steps: int = 10, most: int = 10) -> Iterator[Spee
 
 
 def _fresh_training(config: Config) -> tuple[Trainer, list[Batch]]:
-    keep_freed_memory()
     torch.set_num_threads(config.train.threads or torch.get_num_threads())
     data = RandomPairs.draw(SENTENCES, _words(config), np.random.default_rng(1))
     rows = plan(

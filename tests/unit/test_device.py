@@ -1,5 +1,6 @@
 """Threads side by side."""
 
+import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -69,3 +70,15 @@ def test_short_products_need_instructions(monkeypatch: pytest.MonkeyPatch) -> No
 def test_products_whose_rows_depend_on_each_other_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.ops.mkldnn, "_linear_pointwise", lambda rows, *_: rows.float() + rows.float().mean())
     assert not device.has_short_products.__wrapped__()
+
+
+def test_a_training_asks_onednn_to_remember_more_products_unless_told_otherwise(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    name = "ONEDNN_PRIMITIVE_CACHE_CAPACITY"
+    monkeypatch.delenv(name, raising=False)
+    device.keep_compiled_products()
+    assert os.environ[name] == str(device.COMPILED)
+    monkeypatch.setenv(name, "7")
+    device.keep_compiled_products()
+    assert os.environ[name] == "7"

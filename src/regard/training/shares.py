@@ -82,7 +82,10 @@ class Shares:
         found = [(table.weight, *looked_up) for table in tables for looked_up in table.found or ()]
         leaves = [*self.weights, *(vectors for _, _, vectors in found)]
         gradients = torch.autograd.grad(loss, leaves, allow_unused=True, materialize_grads=True)
-        tensors = {p: gradient.to(p.dtype) for p, gradient in zip(self.parameters, gradients, strict=False)}
+        tensors: dict[Tensor, Tensor] = {
+            parameter: gradient.to(parameter.dtype)
+            for parameter, gradient in zip(self.parameters, gradients[: len(self.weights)], strict=True)
+        }
         for (weight, words, _), gradient in zip(found, gradients[len(tensors) :], strict=True):
             _add_words(tensors[weight], words, gradient)
         return Gradient(nats.item(), tuple(tensors.values()))

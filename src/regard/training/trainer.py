@@ -13,7 +13,7 @@ import torch
 
 from regard.config import TrainConfig
 from regard.data.batches import Batch, EncodedPairs, Ints, plan
-from regard.device import choose_device, choose_precision, keep_freed_memory
+from regard.device import choose_device, choose_precision, keep_compiled_products, keep_freed_memory
 from regard.errors import RegardError
 from regard.models.scoring import token_log_probs
 from regard.models.seq2seq import Seq2Seq
@@ -78,6 +78,8 @@ class Trainer:
         *,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> None:
+        keep_compiled_products()
+        keep_freed_memory()
         self.config = config
         self.data = data
         self.should_stop = should_stop
@@ -109,7 +111,6 @@ class Trainer:
 
     def fit(self) -> Iterator[Event]:
         """Train to the end, or until told to stop; a consumer of the events may store a checkpoint at any of them."""
-        keep_freed_memory()
         if self.config.threads:
             torch.set_num_threads(self.config.threads)
         self._clock = time.perf_counter()
