@@ -175,7 +175,7 @@ class TrainConfig(Frozen):
     batch: PositiveInt = 128
     """Size of a batch, in `batch_unit`."""
     batch_unit: Literal["sentences", "tokens"] = "sentences"
-    """What `batch` counts: sentence pairs, or tokens of the longer side with their padding."""
+    """What `batch` counts: sentence pairs, or at most so many tokens of the longer side with their padding."""
     max_length: PositiveInt = 200
     """Training pairs with more tokens on either side are left out, and counted."""
     learning_rate: PositiveFloat = 1e-3
