@@ -16,7 +16,7 @@ from regard.errors import RegardError
 M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_THRESHOLD = -1, -2, -3
 """Names of settings in glibc's malloc.h."""
 MOST_WORKERS = 4
-COMPILED = 3000
+COMPILED = 2048
 """Compiled products to remember."""
 Job = TypeVar("Job")
 Result = TypeVar("Result")
@@ -82,6 +82,7 @@ def processor() -> str:
     return next(names, platform.processor() or platform.machine())
 
 
+@cache
 def keep_freed_memory() -> None:
     """Ask the C library to keep freed memory for the next step instead of returning it to the system.
 
@@ -93,17 +94,17 @@ def keep_freed_memory() -> None:
         mallopt = ctypes.CDLL("libc.so.6").mallopt
     except (OSError, AttributeError):
         return
-    largest, two_heaps = 2**31 - 1, 2**27  # a thread's memory consists of heaps; as much as two are kept when empty
-    settings = {M_TRIM_THRESHOLD: largest, M_MMAP_THRESHOLD: largest, M_TOP_PAD: two_heaps}
-    for parameter, value in settings.items():
-        mallopt(ctypes.c_int(parameter), ctypes.c_int(value))
+    largest, half_heap, two_heaps = 2**31 - 1, 2**25, 2**27
+    mallopt(M_TRIM_THRESHOLD, largest)
+    mallopt(M_MMAP_THRESHOLD, largest) or mallopt(M_MMAP_THRESHOLD, half_heap)  # the most that older versions take
+    mallopt(M_TOP_PAD, two_heaps)  # the memory of a thread is in heaps, which are given back whole unless this is set
 
 
 def keep_compiled_products() -> None:
     """Ask oneDNN, before it has computed anything, to remember more of the products that it has compiled.
 
     It compiles a matrix product for every size it meets, in up to half a millisecond, and forgets all but the last
-    1,024. The batches of an epoch have two to four thousand sizes in all, at a quarter of a megabyte each.
+    1,024. The batches of an epoch have some thousands of sizes in all; a compiled product takes up to 0.7 megabytes.
     """
     os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", str(COMPILED))
 

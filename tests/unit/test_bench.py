@@ -47,6 +47,14 @@ def test_operations_are_those_of_the_matrix_products(config: Config, monkeypatch
     assert output_only + 0.8 * states < operations_per_token < 1.4 * (output_only + states)
 
 
+def test_operations_are_counted_with_a_lexicon_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench, "machine_limit", lambda dtype: 1.0)
+    tied = [*SMALL, "model.readout=8", "tokenizer.vocabulary=50", "train.batch=100"]
+    _, without = bench.training(load_config("multi30k", [*tied, "model.lexicon=0"]), seconds=0.1)
+    _, speed = bench.training(load_config("multi30k", tied), seconds=0.1)
+    assert speed.share_of_limit / speed.value > without.share_of_limit / without.value
+
+
 def test_a_profile_names_what_takes_most(config: Config) -> None:
     shares = list(bench.profile(config, steps=2, most=5))
     assert [each.value for each in shares] == sorted((each.value for each in shares), reverse=True)

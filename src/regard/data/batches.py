@@ -12,10 +12,11 @@ from regard.types import Bool, Int, Tensor
 
 Ints = npt.NDArray[np.int64]
 ROWS = 16
-"""Batches that are counted in tokens have a multiple of so many sentences, those of few sentences of a quarter of it.
+"""Batches that are counted in tokens are cut to a multiple of so many sentences, those of fewer than twice as many to a
+multiple of a quarter of it, and only those of fewer than that to any number.
 
-Libraries compile a matrix product for every size that they meet, which can take as long as the product itself, and keep
-about a thousand of them: the fewer sizes, the less there is to compile.
+Libraries compile a matrix product for every size that they meet, which can take as long as the product itself, and do
+not keep all of them: the fewer sizes, the less there is to compile.
 """
 
 

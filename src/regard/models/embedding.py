@@ -11,10 +11,10 @@ PAD = 0
 
 
 class Found(NamedTuple):
-    """Words that were looked up, and their vectors, for which a gradient can be asked."""
+    """Vectors that were looked up, for which a gradient can be asked, and the words."""
 
-    words: Int[Tensor, "*any"]
     vectors: Float[Tensor, "*any E"]
+    words: Int[Tensor, "*any"]
 
 
 class Embedding(nn.Embedding):
@@ -36,11 +36,23 @@ class Embedding(nn.Embedding):
         """Return the vectors as they are in the table."""
         if self.found is None:
             return super().forward(tokens)
-        found = Found(tokens, nn.functional.embedding(tokens, self.weight.detach()).requires_grad_())
-        self.found.append(found)
-        return found.vectors.view_as(found.vectors)  # whoever watches modules may hook their inputs, but not leaves
+        vectors = nn.functional.embedding(tokens, self.weight.detach()).requires_grad_()
+        self.found.append(Found(vectors, tokens))
+        return vectors.view_as(vectors)  # whoever watches modules may hook their inputs, but not leaves
+
+    def forget(self) -> list[Found]:
+        """Return what was looked up, and record nothing more."""
+        found, self.found = self.found or [], None
+        return found
 
     def forward(self, tokens: Int[Tensor, "*any"]) -> Float[Tensor, "*any E"]:
-        """Look the tokens up; in training some are not found."""
-        found: Tensor = self.dropout(self.look_up(tokens) * self.gain)
-        return found
+        """Look the tokens up and enlarge them; in training some are dropped."""
+        enlarged: Tensor = self.dropout(self.look_up(tokens) * self.gain)
+        return enlarged
+
+
+def add_words(table: Float[Tensor, "V E"], words: Int[Tensor, "*any"], gradient: Float[Tensor, "*any E"]) -> None:
+    """Add the gradients of words that were looked up to the table's; padding learns nothing from it."""
+    of_padding = table[PAD].clone()
+    table.index_add_(0, words.flatten(), gradient.reshape(-1, table.shape[1]))
+    table[PAD] = of_padding

@@ -3,6 +3,7 @@
 import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -11,11 +12,11 @@ from torch import nn
 from regard.data.batches import Batch
 from regard.device import thread_pool, workers
 from regard.models.dropout import Dropout
-from regard.models.embedding import PAD, Embedding
+from regard.models.embedding import Embedding, add_words
 from regard.models.scoring import autocast, read_batch
 from regard.models.seq2seq import Seq2Seq
 from regard.training.loss import linear_cross_entropy
-from regard.types import Bool, Float, Int, Tensor
+from regard.types import Bool, Float, Tensor
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,17 @@ class Gradient:
     """Training loss of the batch, without label smoothing."""
     tensors: tuple[Tensor, ...]
     """One for each parameter, of the mean loss per target token."""
+
+
+class Wanted(NamedTuple):
+    """A gradient to ask for."""
+
+    parameter: Tensor
+    """Whose gradient it is part of."""
+    leaf: Tensor
+    """The parameter, a copy of it in another number format, or some of its rows."""
+    words: Tensor | None = None
+    """Which rows."""
 
 
 class Shares:
@@ -42,10 +54,11 @@ class Shares:
         self.smoothing = smoothing
         self.seed = seed
         self.device = device
-        short = {} if precision == torch.float32 else _short(model, precision)
+        self.is_cpu = device.type == "cpu"
+        short = _short(model, precision) if self.is_cpu and precision != torch.float32 else {}
         self.weights = [short.get(parameter, parameter) for parameter in self.parameters]
         """What products are computed with: parameters, converted once for all threads."""
-        count = workers(threads) if device.type == "cpu" else 1
+        count = workers(threads) if self.is_cpu else 1
         self.generators = [torch.Generator(device) for _ in range(count)]
         self.replicas = [_replica(model, short, generator) for generator in self.generators]
         self._pool = thread_pool(threads)
@@ -72,23 +85,35 @@ class Shares:
         batch = batch.to(self.device)
         tables = [module for module in replica.modules() if isinstance(module, Embedding)]
         for table in tables:
-            table.found = []
+            table.found = [] if self.is_cpu else None
         with autocast(self.device, self.precision):
             features = _of_tokens(read_batch(replica, batch).features, batch.is_target)
             targets = batch.target_out[batch.is_target]
             loss, nats = linear_cross_entropy(
                 features, replica.output, targets, smoothing=self.smoothing, divisor=tokens
             )
-        found = [(table.weight, *looked_up) for table in tables for looked_up in table.found or ()]
-        leaves = [*self.weights, *(vectors for _, _, vectors in found)]
-        gradients = torch.autograd.grad(loss, leaves, allow_unused=True, materialize_grads=True)
-        tensors: dict[Tensor, Tensor] = {
-            parameter: gradient.to(parameter.dtype)
-            for parameter, gradient in zip(self.parameters, gradients[: len(self.weights)], strict=True)
-        }
-        for (weight, words, _), gradient in zip(found, gradients[len(tensors) :], strict=True):
-            _add_words(tensors[weight], words, gradient)
-        return Gradient(nats.item(), tuple(tensors.values()))
+        wanted = [Wanted(*pair) for pair in zip(self.parameters, self.weights, strict=True)]
+        wanted += [Wanted(table.weight, table.weight) for table in tables if table.weight not in {*self.weights}]
+        wanted += [Wanted(table.weight, *found) for table in tables for found in table.forget()]
+        gradients = torch.autograd.grad(loss, [one.leaf for one in wanted], allow_unused=True)
+        return Gradient(nats.item(), self._gathered(wanted, gradients))
+
+    def _gathered(self, wanted: Sequence[Wanted], gradients: Sequence[Tensor | None]) -> tuple[Tensor, ...]:
+        """Add up what belongs to the same parameter."""
+        gathered: dict[Tensor, Tensor] = {}
+        for one, gradient in zip(wanted, gradients, strict=True):
+            if gradient is None:  # has no part in the loss
+                continue
+            if one.words is None and one.parameter not in gathered:
+                gathered[one.parameter] = gradient.to(one.parameter.dtype)
+                continue
+            if one.parameter not in gathered:
+                gathered[one.parameter] = torch.zeros_like(one.parameter)
+            if one.words is None:
+                gathered[one.parameter] += gradient
+            else:
+                add_words(gathered[one.parameter], one.words, gradient)
+        return tuple(gathered[p] if p in gathered else torch.zeros_like(p) for p in self.parameters)
 
     @torch.no_grad()
     def _convert(self) -> None:
@@ -100,8 +125,8 @@ class Shares:
 def _short(model: Seq2Seq, precision: torch.dtype) -> dict[nn.Parameter, nn.Parameter]:
     """Return weights in the number format that products are computed in.
 
-    Whatever else computes with its weights converts them for itself: LSTM networks, attention, which anybody may have
-    written, and the loss, which adds the output layer's bias in single precision.
+    Whatever else computes with its weights converts them for itself: other networks than GRU, attention, which anybody
+    may have written, and the loss, which adds the output layer's bias in single precision.
     """
     modules = (module for module in model.modules() if type(module) in (nn.Linear, nn.GRU))
     left_out = {*model.decoder.attention.parameters(), model.output.bias}
@@ -122,13 +147,6 @@ def _replica(model: Seq2Seq, short: Mapping[nn.Parameter, nn.Parameter], generat
 
 def _of_tokens(features: Float[Tensor, "B T F"], is_token: Bool[Tensor, "B T"]) -> Float[Tensor, "L F"]:
     return features.flatten(0, 1) if is_token.all() else features[is_token]
-
-
-def _add_words(table: Float[Tensor, "V E"], words: Int[Tensor, "B T"], gradient: Float[Tensor, "B T E"]) -> None:
-    """Add the gradients of words that were looked up; padding learns nothing from it."""
-    of_padding = table[PAD].clone()
-    table.index_add_(0, words.flatten(), gradient.flatten(0, 1))
-    table[PAD] = of_padding
 
 
 def _sum(parts: Sequence[tuple[Tensor, ...]]) -> tuple[Tensor, ...]:

@@ -12,6 +12,7 @@ from regard.course.contracts import CONTRACTS
 from regard.course.desk import Desk
 from regard.course.grade import Report
 from regard.course.lesson import Borrowed, Lesson
+from regard.course.sandbox import Limits, Sandbox
 from regard.errors import RegardError
 
 RIGHT = Path(__file__).parents[2] / "submissions" / "right" / "bmm.py"
@@ -41,6 +42,13 @@ def test_three_models_train_side_by_side() -> None:
     text = report.render()
     assert "training on scenes, nats per token        yours      ours      none" in text
     assert text.endswith(report.lesson["verdict"])
+
+
+def test_our_own_training_does_nothing_that_is_forbidden() -> None:
+    with Sandbox(Limits(seconds=120, megabytes=2048, train=True)) as sandbox:
+        load = {"op": "load", "source": RIGHT.read_text(), "name": "bmm.py"}
+        learn_once = {"op": "learn", "rounds": 1, "count": 1, "class": "ours"}
+        assert [sandbox.ask(message).get("refused") for message in (load, learn_once)] == [[], []]
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,15 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from torch.nn.functional import cross_entropy
+from torch import nn
+from torch.nn.functional import cross_entropy, one_hot
 
+from regard.attention.base import Attention, Source
 from regard.config import ModelConfig
 from regard.data.batches import Batch, EncodedPairs
 from regard.models.build import build_model
+from regard.models.decoders.after import After
+from regard.models.embedding import Embedding
 from regard.models.scoring import autocast, read_batch
 from regard.models.seq2seq import Seq2Seq
 from regard.training.shares import Shares
@@ -21,10 +25,10 @@ def model(dropout: float, **others: Any) -> Seq2Seq:
     return build_model(config, source_words=13, target_words=13 if others.get("tie") == "all" else 11)
 
 
-def batch(pairs: int) -> Batch:
+def batch(pairs: int, target_length: int | None = None) -> Batch:
     random = np.random.default_rng(5)
     sources = [random.integers(4, 13, random.integers(1, 9)).tolist() for _ in range(pairs)]
-    targets = [random.integers(4, 11, random.integers(1, 9)).tolist() for _ in range(pairs)]
+    targets = [random.integers(4, 11, target_length or random.integers(1, 9)).tolist() for _ in range(pairs)]
     return EncodedPairs.of(sources, targets).batch(np.arange(pairs))
 
 
@@ -37,6 +41,8 @@ TIED: list[dict[str, Any]] = [
     {"tie": "output", "readout": 6},
     {"tie": "all", "readout": 6, "lexicon": 2.0},
     {"decoder": "feeding", "cell": "lstm"},
+    {"decoder": "before", "cell": "rnn", "attention": "additive"},
+    {"decoder": "deep", "attention": "none"},
 ]
 """Models whose words are looked up in tables of their own, in the output layer, and in one table for all."""
 
@@ -51,13 +57,64 @@ def plain_gradient(network: Seq2Seq, of: Batch, precision: torch.dtype) -> list[
     return [torch.zeros_like(p) if p.grad is None else p.grad for p in network.parameters()]
 
 
+@pytest.mark.parametrize("target_length", [None, 3], ids=["padding", "no padding"])
 @pytest.mark.parametrize("others", TIED, ids=str)
-def test_words_learn_where_they_were_looked_up(others: dict[str, Any]) -> None:
+def test_words_learn_where_they_were_looked_up(others: dict[str, Any], target_length: int | None) -> None:
     network = model(dropout=0, **others)
-    found = shares(network, 2).gradient(batch(9), step=4).tensors
-    expected = plain_gradient(network, batch(9), torch.float32)
+    found = shares(network, 2).gradient(batch(9, target_length), step=4).tensors
+    expected = plain_gradient(network, batch(9, target_length), torch.float32)
     for (name, _), one, other in zip(network.named_parameters(), found, expected, strict=True):
         torch.testing.assert_close(one, other, atol=1e-6, rtol=1e-4, msg=lambda text, name=name: f"{name}: {text}")
+
+
+class OneHot(After):
+    """Reads its words without looking them up."""
+
+    def embed(self, tokens: Tensor) -> Tensor:
+        return one_hot(tokens, self.embedding.num_embeddings).to(self.embedding.weight.dtype) @ self.embedding.weight
+
+
+@pytest.mark.parametrize("precision", [torch.float32, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("tie", [{}, {"tie": "output", "readout": 6}], ids=str)
+def test_tables_may_be_used_as_a_whole(tie: dict[str, Any], precision: torch.dtype) -> None:
+    network = model(dropout=0, **tie)
+    network.decoder.__class__ = OneHot
+    found = shares(network, 2, precision).gradient(batch(9), step=4).tensors
+    expected = plain_gradient(network, batch(9), precision)
+    of_table = [name for name, _ in network.named_parameters()].index("decoder.embedding.weight")
+    assert (found[of_table] - expected[of_table]).norm() <= 0.03 * expected[of_table].norm()
+
+
+class InFull(Attention):
+    """Refuses weights that are not in single precision."""
+
+    def __init__(self) -> None:
+        super().__init__(context=10)
+        self.layer = nn.Linear(7, 10)
+
+    def weights(self, queries: Tensor, source: Source) -> Tensor:
+        with torch.autocast("cpu", enabled=False):
+            scores = self.layer(queries.float()) @ source.keys.float().mT
+        return scores.masked_fill(~source.is_token[:, None], -torch.inf).softmax(dim=2)[:, None]
+
+
+def test_attention_and_the_output_bias_keep_their_precision() -> None:
+    network = model(dropout=0)
+    network.decoder.attention = InFull()
+    work = shares(network, 1, torch.bfloat16)
+    work.gradient(batch(4), step=4)
+    replica = work.replicas[0]
+    kept = [replica.decoder.attention.layer.weight, replica.output.bias, replica.encoder.embedding.weight]
+    assert {weight.dtype for weight in kept} == {torch.float32}
+    assert {replica.output.weight.dtype, replica.encoder.layers[0].weight_hh_l0.dtype} == {torch.bfloat16}
+
+
+def test_nothing_is_remembered_after_a_step() -> None:
+    work = shares(model(dropout=0), 2)
+    work.gradient(batch(9), step=4)
+    tables = [table for replica in work.replicas for table in replica.modules() if isinstance(table, Embedding)]
+    assert tables
+    assert all(table.found is None for table in tables)
 
 
 @pytest.mark.parametrize("others", TIED, ids=str)
@@ -72,7 +129,7 @@ def test_converted_weights_follow_the_parameters(others: dict[str, Any]) -> None
     expected = plain_gradient(network, batch(9), torch.bfloat16)
     for (name, parameter), one, other in zip(network.named_parameters(), found, expected, strict=True):
         assert one.dtype == parameter.dtype
-        assert (one - other).norm() <= 0.03 * other.norm() + 1e-4, name
+        assert (one - other).norm() <= 0.05 * other.norm() + 1e-4, name
 
 
 @pytest.mark.parametrize("threads", [2, 3, 4])

@@ -1,6 +1,7 @@
 """Training on a handful of pairs: it learns, it stops, it goes on as if it had not stopped."""
 
 import math
+import os
 from collections.abc import Callable
 from types import SimpleNamespace
 
@@ -10,6 +11,7 @@ import torch
 
 from regard.config import ModelConfig, TrainConfig
 from regard.data.batches import Batch, EncodedPairs
+from regard.device import COMPILED
 from regard.models.build import build_model
 from regard.training import trainer as training
 from regard.training.events import Ended, EpochEnded, Event, Stepped
@@ -221,3 +223,10 @@ def test_the_average_is_what_is_kept_and_the_trained_weights_stay() -> None:
     before = [p.clone() for p in trainer.parameters]
     trainer.validate()
     assert all(torch.equal(a, b) for a, b in zip(before, trainer.parameters, strict=True))
+
+
+def test_it_asks_for_compiled_products_to_be_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "7")
+    monkeypatch.delenv("ONEDNN_PRIMITIVE_CACHE_CAPACITY")
+    make()
+    assert os.environ["ONEDNN_PRIMITIVE_CACHE_CAPACITY"] == str(COMPILED)
