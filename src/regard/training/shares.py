@@ -104,15 +104,14 @@ class Shares:
         for one, gradient in zip(wanted, gradients, strict=True):
             if gradient is None:  # has no part in the loss
                 continue
-            if one.words is None and one.parameter not in gathered:
-                gathered[one.parameter] = gradient.to(one.parameter.dtype)
-                continue
-            if one.parameter not in gathered:
-                gathered[one.parameter] = torch.zeros_like(one.parameter)
-            if one.words is None:
+            if one.words is not None:
+                if one.parameter not in gathered:
+                    gathered[one.parameter] = torch.zeros_like(one.parameter)
+                add_words(gathered[one.parameter], one.words, gradient)
+            elif one.parameter in gathered:
                 gathered[one.parameter] += gradient
             else:
-                add_words(gathered[one.parameter], one.words, gradient)
+                gathered[one.parameter] = gradient.to(one.parameter.dtype)
         return tuple(gathered[p] if p in gathered else torch.zeros_like(p) for p in self.parameters)
 
     @torch.no_grad()
