@@ -29,7 +29,8 @@ from regard.translate import load
 
 WORDS = 6000
 """Size of the vocabularies where the configuration does not say; about what Multi30k has."""
-SENTENCES = 4096
+SENTENCES = 29_000
+"""Pairs to train on, as many as Multi30k has: among fewer there are not as many of like length."""
 SENTENCE = "Ein kleiner Junge in einem roten Hemd spielt mit seinem braunen Hund."
 SIZES = (512, 1024, 2048)
 """Sides of the square products among which the machine's limit is looked for."""
