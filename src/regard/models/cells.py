@@ -103,10 +103,12 @@ class Steps(nn.Module):
         from_input, from_state, input_bias, state_bias = weights
         self.with_input, self.with_state = _linear(from_input, input_bias), _linear(from_state, state_bias)
 
-    def forward(self, inputs: Float[Tensor, "B T E"], state: State) -> tuple[Float[Tensor, "B T H"], State]:
-        """Read all inputs from a state."""
+    def forward(
+        self, inputs: Float[Tensor, "B T _"], state: State, *, are_projected: bool = False
+    ) -> tuple[Float[Tensor, "B T H"], State]:
+        """Read all inputs, or what ``with_input`` has made of them, from a state."""
         outputs = []
-        for x in self.with_input(inputs).unbind(1):
+        for x in (inputs if are_projected else self.with_input(inputs)).unbind(1):
             state = take_step(self.cell, x, self.with_state(state[0]), state)
             outputs.append(state[0])
         return torch.stack(outputs, dim=1) if len(outputs) > 1 else outputs[0][:, None], state
@@ -144,8 +146,17 @@ class Sequence(nn.Module):
         """Return the state before the first input."""
         return start(self.cell, sentence, len(self.layers))
 
-    def forward(self, inputs: Float[Tensor, "B T E"], state: State) -> tuple[Float[Tensor, "B T H"], State]:
-        """Read all inputs from a state."""
+    @property
+    def first(self) -> nn.Linear:
+        """What projects the inputs, once `prepare_steps` was called."""
+        first = self.steps[0].with_input
+        assert isinstance(first, nn.Linear)
+        return first
+
+    def forward(
+        self, inputs: Float[Tensor, "B T _"], state: State, *, are_projected: bool = False
+    ) -> tuple[Float[Tensor, "B T H"], State]:
+        """Read all inputs from a state, or step by step what ``first`` has made of them."""
         ends: list[State] = []
         outputs = inputs
         for number, network in enumerate(self.layers):
@@ -153,7 +164,7 @@ class Sequence(nn.Module):
             outputs = self.dropout(outputs) if number else outputs
             before = tuple(tensor[:, number].contiguous() for tensor in state)
             if self.steps:
-                outputs, after = self.steps[number](outputs, before)
+                outputs, after = self.steps[number](outputs, before, are_projected=are_projected and number == 0)
             else:
                 outputs, after = self._run(network, outputs, before)
             ends.append(after)
@@ -172,7 +183,7 @@ class Sequence(nn.Module):
 class Stack(nn.Module):
     """Recurrent layers taken step by step; part of the first layer's input is known beforehand.
 
-    ``project`` does the work that needs no previous step for all steps at once; ``step`` does the rest.
+    ``first`` does the work that needs no previous step for all steps at once; ``step`` does the rest.
     """
 
     def __init__(self, cell: str, known: int, hidden: int, *, fed: int, layers: int, dropout: Dropout) -> None:
@@ -191,10 +202,10 @@ class Stack(nn.Module):
         """Return the state before the first input."""
         return start(self.cell, sentence, self.layers)
 
-    def project(self, inputs: Float[Tensor, "B T E"]) -> Float[Tensor, "B T GH"]:
-        """Project the known part of the input for every step."""
-        projected: Tensor = self.known(inputs)
-        return projected
+    @property
+    def first(self) -> nn.Linear:
+        """What projects the known part of the input."""
+        return self.known
 
     def step(
         self, projected: Float[Tensor, "B GH"], fed: Float[Tensor, "B C"], state: State

@@ -21,6 +21,8 @@ LANES = 32
 other last digits, and which numbers these are depends on the number of rows."""
 MOST = 127
 """Largest number in a byte, of either sign."""
+MOST_PROJECTIONS = 1 << 24
+"""Numbers that may be kept to look up what a decoder's first layer makes of a word."""
 BLOCK = 32
 """Rows of logits that fit a core's own cache."""
 
@@ -46,6 +48,9 @@ def pack_for_search(model: Seq2Seq) -> Seq2Seq:
         model.output = ByteLinear(model.output)
         _replace_linear_layers(model, Bfloat16Linear, least=2)  # a single number has no use for being short
     _replace_linear_layers(model, HalfLinear)
+    reader = model.decoder.reader
+    if reader is not None and model.decoder.embedding.num_embeddings * reader.first.out_features <= MOST_PROJECTIONS:
+        model.decoder.prepare_projections()
     return model
 
 

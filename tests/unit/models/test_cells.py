@@ -34,7 +34,7 @@ def test_a_stack_computes_what_torch_computes(cell: str, layers: int) -> None:
     network = as_torch(stack, cell, known, fed, hidden)
     inputs, sentence = torch.randn(batch, steps, known + fed), torch.randn(batch, hidden)
     state = stack.start(sentence)
-    projected = stack.project(inputs[:, :, :known])
+    projected = stack.first(inputs[:, :, :known])
     outputs = []
     for t in range(steps):
         output, state = stack.step(projected[:, t], inputs[:, t, known:], state)

@@ -44,6 +44,24 @@ def test_packing_weights_that_half_precision_holds_changes_nothing(wiring: str, 
 
 
 @needs_half
+@pytest.mark.parametrize("decoder", [*DECODERS])
+@pytest.mark.parametrize("make", ["_model", "_large_model"])
+def test_what_is_looked_up_has_the_bits_of_what_is_computed(
+    decoder: str, make: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = globals()[make](f"model.decoder={decoder}")
+    computed, looked_up = (copy.deepcopy(model) for _ in range(2))
+    monkeypatch.setattr(packing, "MOST_PROJECTIONS", 0)
+    pack_for_search(computed)
+    monkeypatch.undo()
+    pack_for_search(looked_up)
+    assert computed.decoder.projections is None
+    assert looked_up.decoder.projections is not None
+    with torch.inference_mode():
+        assert torch.equal(_two_steps(looked_up), _two_steps(computed))
+
+
+@needs_half
 def test_all_linear_layers_are_packed() -> None:
     model = pack_for_search(_model())
     assert {type(layer) for layer in model.modules() if isinstance(layer, nn.Linear)} == {HalfLinear}

@@ -21,6 +21,11 @@ class After(Decoder):
         self.network = Sequence(cell, embedding.embedding_dim, hidden, layers=layers, dropout=dropout)
         self.features = attention.context + hidden
 
+    @property
+    def reader(self) -> Sequence:
+        """The network."""
+        return self.network
+
     def start(self, source: Source) -> State:
         """h_0 = sentence."""
         return self.network.start(source.sentence)
@@ -33,7 +38,9 @@ class After(Decoder):
         imposed: Float[Tensor, "B N T S"] | None = None,
     ) -> Decoded:
         """h_i = RNN(embed(m_i), h_{i-1}); a_i = Attn(h_i)."""
-        outputs, state = self.network(self.embed(tokens), state)
+        is_known = self.projections is not None
+        inputs = self.projected(tokens) if is_known else self.embed(tokens)
+        outputs, state = self.network(inputs, state, are_projected=is_known)
         attended = self.attention(outputs, source, imposed)
         return Decoded(self.combine(attended.context, outputs), attended.weights, state)
 

@@ -3,12 +3,16 @@
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
+import torch
 from torch import nn
 
 from regard.attention.base import Attention, Source
-from regard.models.cells import State
+from regard.models.cells import Sequence, Stack, State
 from regard.models.dropout import Dropout
 from regard.types import Float, Int, Tensor
+
+AT_ONCE = 512
+"""Words whose projections are computed at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +36,13 @@ class Decoder(nn.Module, ABC):
         self.embedding = embedding
         self.attention = attention
         self.dropout = dropout
+        self.projections: Tensor | None = None
+        """What the first layer makes of every word of the vocabulary, once `prepare_projections` was called."""
+
+    @property
+    def reader(self) -> Sequence | Stack | None:
+        """Return the network that reads the words, if it reads nothing else before them."""
+        return None
 
     @abstractmethod
     def start(self, source: Source) -> State:
@@ -46,6 +57,22 @@ class Decoder(nn.Module, ABC):
         imposed: Float[Tensor, "B N T S"] | None = None,
     ) -> Decoded:
         """Read the tokens; ``imposed`` replaces attention weights where it is not NaN."""
+
+    @torch.no_grad()
+    def prepare_projections(self) -> None:
+        """Look up from now on what the first layer makes of a word; a search reads the same words again and again."""
+        assert self.reader is not None
+        assert not self.training
+        words = torch.arange(self.embedding.num_embeddings).split(AT_ONCE)
+        self.projections = torch.cat([self.reader.first(self.embed(some[None]))[0] for some in words])
+
+    def projected(self, tokens: Int[Tensor, "B T"]) -> Float[Tensor, "B T GH"]:
+        """Return what the first layer makes of the tokens; a network that is read as a whole does not tell."""
+        if self.projections is not None:
+            return nn.functional.embedding(tokens, self.projections)
+        assert self.reader is not None
+        projected: Tensor = self.reader.first(self.embed(tokens))
+        return projected
 
     def embed(self, tokens: Int[Tensor, "B T"]) -> Float[Tensor, "B T E"]:
         """Look the tokens up."""

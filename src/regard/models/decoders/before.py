@@ -22,6 +22,11 @@ class Before(Decoder):
         )
         self.features = hidden
 
+    @property
+    def reader(self) -> Stack:
+        """The network."""
+        return self.network
+
     def start(self, source: Source) -> State:
         """s_0 = sentence."""
         return self.network.start(source.sentence)
@@ -34,7 +39,7 @@ class Before(Decoder):
         imposed: Float[Tensor, "B N T S"] | None = None,
     ) -> Decoded:
         """c_t = Attn(s_{t-1}); s_t = RNN([c_t, y_{t-1}], s_{t-1})."""
-        projected = self.network.project(self.embed(tokens))
+        projected = self.projected(tokens)
         features, weights = [], []
         for t in range(tokens.shape[1]):
             query = state[0][:, -1:]

@@ -21,6 +21,11 @@ class Deep(Decoder):
         self.upper = Sequence(cell, hidden + attention.context, hidden, layers=layers, dropout=dropout)
         self.features = hidden + attention.context + embedding.embedding_dim
 
+    @property
+    def reader(self) -> Sequence:
+        """The first network."""
+        return self.lower
+
     def start(self, source: Source) -> State:
         """Both networks begin with the sentence."""
         return *self.lower.start(source.sentence), *self.upper.start(source.sentence)
@@ -35,7 +40,9 @@ class Deep(Decoder):
         """h = RNN(y); c = Attn(h); g = RNN([h, c]); features = [h + g, c, y]."""
         half = self.lower.cell.tensors
         embedded = self.embed(tokens)
-        below, lower = self.lower(embedded, state[:half])
+        is_known = self.projections is not None
+        inputs = self.projected(tokens) if is_known else embedded
+        below, lower = self.lower(inputs, state[:half], are_projected=is_known)
         attended = self.attention(below, source, imposed)
         context = attended.context.to(below.dtype)
         above, upper = self.upper(self.dropout(torch.cat((below, context), dim=2)), state[half:])

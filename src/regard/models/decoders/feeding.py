@@ -22,6 +22,11 @@ class Feeding(Decoder):
         self.joint = nn.Linear(attention.context + hidden, hidden, bias=False)
         self.features = hidden
 
+    @property
+    def reader(self) -> Stack:
+        """The network."""
+        return self.network
+
     def start(self, source: Source) -> State:
         """s_0 = sentence, and nothing has been read yet."""
         return *self.network.start(source.sentence), torch.zeros_like(source.sentence)
@@ -34,7 +39,7 @@ class Feeding(Decoder):
         imposed: Float[Tensor, "B N T S"] | None = None,
     ) -> Decoded:
         """s_t = RNN([y_{t-1}, s~_{t-1}], s_{t-1}); s~_t = tanh(W_c [Attn(s_t); s_t])."""
-        projected = self.network.project(self.embed(tokens))
+        projected = self.projected(tokens)
         *inner, joint = state
         remembered: State = tuple(inner)
         features, weights = [], []
