@@ -33,6 +33,7 @@ def pack_for_search(model: Seq2Seq) -> Seq2Seq:
     Where the processor has instructions for it, layers multiply in bfloat16 and the output layer in bytes; elsewhere
     weights are kept in half precision. Parameters stay as they are. A packed model can neither learn nor be copied.
     """
+    model.eval()
     if model.is_exact:
         return model
     for module in [*model.modules()]:

@@ -50,7 +50,7 @@ def test_what_is_looked_up_has_the_bits_of_what_is_computed(
     decoder: str, make: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = globals()[make](f"model.decoder={decoder}")
-    computed, looked_up = (copy.deepcopy(model) for _ in range(2))
+    computed, looked_up = copy.deepcopy(model), copy.deepcopy(model).train()  # as after a training: it is made ready
     monkeypatch.setattr(packing, "MOST_PROJECTIONS", 0)
     pack_for_search(computed)
     monkeypatch.undo()
