@@ -4,10 +4,9 @@ from typing import NamedTuple
 
 from torch import nn
 
+from regard.data.vocabulary import PAD
 from regard.models.dropout import Dropout
 from regard.types import Float, Int, Tensor
-
-PAD = 0
 
 
 class Found(NamedTuple):

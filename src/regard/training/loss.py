@@ -23,11 +23,8 @@ class _LinearCrossEntropy(torch.autograd.Function):
     ) -> tuple[Tensor, Tensor]:
         dtype = torch.get_autocast_dtype("cpu") if torch.is_autocast_enabled("cpu") else features.dtype
         features, matrix = features.to(dtype), weight.to(dtype)
-        grad_features, grad_weight, grad_bias = (
-            torch.empty_like(features),
-            torch.zeros_like(matrix),
-            torch.zeros_like(bias),
-        )
+        grad_features = torch.empty_like(features)
+        grad_weight, grad_bias = torch.zeros_like(matrix), torch.zeros_like(bias)
         nats, logits_of_gold = torch.zeros(2, device=features.device)
         held = features.new_empty(min(CHUNK, len(targets)), weight.shape[0])  # every chunk is computed in it
         chunks = (tensor.split(CHUNK) for tensor in (features, targets[:, None], grad_features))

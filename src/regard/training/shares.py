@@ -61,6 +61,10 @@ class Shares:
         count = workers(threads) if self.is_cpu else 1
         self.generators = [torch.Generator(device) for _ in range(count)]
         self.replicas = [_replica(model, short, generator) for generator in self.generators]
+        self.tables = [[m for m in replica.modules() if isinstance(m, Embedding)] for replica in self.replicas]
+        """Where each replica looks its words up."""
+        self._wanted = [Wanted(*pair) for pair in zip(self.parameters, self.weights, strict=True)]
+        self._wanted += [Wanted(table.weight, table.weight) for table in self.tables[0] if table.weight in short]
         self._pool = thread_pool(threads)
 
     def gradient(self, batch: Batch, *, step: int) -> Gradient:
@@ -83,8 +87,7 @@ class Shares:
         replica = self.replicas[number]
         self.generators[number].manual_seed(int(np.random.SeedSequence((self.seed, step, number)).generate_state(1)[0]))
         batch = batch.to(self.device)
-        tables = [module for module in replica.modules() if isinstance(module, Embedding)]
-        for table in tables:
+        for table in self.tables[number]:
             table.found = [] if self.is_cpu else None
         with autocast(self.device, self.precision):
             features = _of_tokens(read_batch(replica, batch).features, batch.is_target)
@@ -92,9 +95,8 @@ class Shares:
             loss, nats = linear_cross_entropy(
                 features, replica.output, targets, smoothing=self.smoothing, divisor=tokens
             )
-        wanted = [Wanted(*pair) for pair in zip(self.parameters, self.weights, strict=True)]
-        wanted += [Wanted(table.weight, table.weight) for table in tables if table.weight not in {*self.weights}]
-        wanted += [Wanted(table.weight, *found) for table in tables for found in table.forget()]
+        words = [Wanted(table.weight, *found) for table in self.tables[number] for found in table.forget()]
+        wanted = [*self._wanted, *words]
         gradients = torch.autograd.grad(loss, [one.leaf for one in wanted], allow_unused=True)
         return Gradient(nats.item(), self._gathered(wanted, gradients))
 
