@@ -268,6 +268,7 @@ class Models:
 
     def _work(self, work: Callable[[T], Any], asked: T, given_up: Event) -> Any:
         self._given_up = given_up
+        self._go_on()  # a question may be given up before its turn comes and yet not be cancelled in time
         return work(asked)
 
     def _go_on(self, *_: object) -> None:

@@ -6,14 +6,15 @@ import time
 from collections.abc import Iterator
 from http.client import HTTPConnection
 from importlib.resources import files
-from threading import Event
+from threading import Event, Semaphore
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 from click.testing import CliRunner
 
 from regard.cli import main
-from regard.serve.api import GivenUp, Served, ShowQuestion, TranslateQuestion
+from regard.serve.api import GivenUp, Models, Served, ShowQuestion, TranslateQuestion
 from regard.serve.app import MOST_BYTES, listen
 from serving import OPENER, ask, serving
 
@@ -70,7 +71,14 @@ def test_a_request_has_a_size_and_a_limit(url: str, header: str, value: str, sta
 
 def test_questions_are_dropped_when_their_askers_hang_up(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     ends: list[str] = []
-    begun = Event()
+    begun, came, went = Event(), Semaphore(0), Semaphore(0)
+    answer = Models.answer
+
+    async def noted(*args: Any, **named: Any) -> Any:
+        came.release()
+        found = await answer(*args, **named)
+        went.release()
+        return found
 
     def think_long(served: Served, _: ShowQuestion) -> None:
         begun.set()
@@ -84,13 +92,15 @@ def test_questions_are_dropped_when_their_askers_hang_up(url: str, monkeypatch: 
             raise
 
     monkeypatch.setattr(Served, "show", think_long)
+    monkeypatch.setattr(Models, "answer", noted)
     under_way, in_the_queue = (HTTPConnection(urlsplit(url).netloc) for _ in range(2))
     for connection in (under_way, in_the_queue):
         connection.request("POST", "/api/show", json.dumps(QUESTION), {"Content-Type": "application/json"})
         assert begun.wait(20)
+        assert came.acquire(timeout=20)
     for connection in (in_the_queue, under_way):
         connection.close()
-        assert ask(f"{url}api/health")[0] == 200  # whoever is heard now is heard after the hanging up
+        assert went.acquire(timeout=20)
     assert ask(f"{url}api/translate", QUESTION)[0] == 200
     assert ends == ["stopped"]
 
