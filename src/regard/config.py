@@ -18,6 +18,7 @@ from pydantic import (
     PositiveInt,
     SerializeAsAny,
     ValidationError,
+    field_validator,
     model_validator,
 )
 
@@ -61,6 +62,17 @@ class DataConfig(Frozen):
     """Name of the corpus."""
     extra: Place = ""
     """More training pairs, lines of source<TAB>target, for example made by `regard diversify`."""
+    bare: Share = 0.0
+    """Share of the training pairs with a full stop on both sides that lose it: who types may leave it out."""
+    phrases: NonNegativeInt = 0
+    """Train on short phrases as well that occur together in at least so many training pairs, 2 or more; 0 for none."""
+
+    @field_validator("phrases")
+    @classmethod
+    def _more_than_once(cls, count: int) -> int:
+        if count == 1:
+            raise ValueError("got 1, want 0 for none, or 2 or more: what occurs once is chance.")
+        return count
 
 
 class TokenizerConfig(Frozen):
@@ -243,6 +255,8 @@ class Config(Frozen):
 
 DEPENDENT = {"model.attention": "heads", "model.tie": "lexicon", "train.minutes": "epochs"}
 """Overriding the first key frees the second, which the experiment set for its own choice of the first."""
+OF_EVERY_CORPUS = {"bare", "phrases"}
+"""Keys of `data` that do not depend on which corpus it is."""
 
 
 def short_names(keys: Collection[str]) -> dict[str, str]:
@@ -341,7 +355,8 @@ def _let_go(tree: dict[str, Any], key: str, value: Any) -> None:
     if not isinstance(section, dict) or not value or section.get(name) == value:
         return
     if key == "data.corpus":
-        section.clear()
+        for one in section.keys() - OF_EVERY_CORPUS:
+            del section[one]
     else:
         section.pop(DEPENDENT.get(key), None)
 

@@ -60,7 +60,7 @@ def check_manners(page: Page, url: str) -> None:
 def test_typing_translates_and_hover_lights_up(page: Page, url: str, width: int) -> None:
     visit(page, url, width=width)
     type_over(page, "Zwei Hunde spielen im Schnee.")
-    page.wait("document.querySelector('.translation').textContent === 'Two dogs play in the snow.'")
+    page.wait("document.querySelector('.translation').textContent === 'Two dogs are playing in the snow.'")
     page.wait(READY)
     page.hover(".maps tbody tr:nth-child(2) td:nth-child(3)")
     page.wait("document.querySelectorAll('.maps td.on').length > 1")
@@ -91,7 +91,7 @@ def test_a_bookmark_is_followed_while_the_page_is_open(page: Page, url: str) -> 
     visit(page, f"{url}#50%")
     assert page.value("document.getElementById('text').value") == "50%"
     page.value("location.hash = 'Zwei%20Hunde%20spielen im Schnee.'")
-    page.wait("document.querySelector('.translation').textContent === 'Two dogs play in the snow.'")
+    page.wait("document.querySelector('.translation').textContent === 'Two dogs are playing in the snow.'")
     assert page.value("document.getElementById('text').value") == "Zwei Hunde spielen im Schnee."
     page.wait(READY)
     check_manners(page, url)
@@ -125,12 +125,12 @@ def test_another_word_is_chosen_and_the_model_goes_on(page: Page, url: str) -> N
     visit(page, f"{url}#Zwei%20Hunde%20spielen%20im%20Schnee.")
     page.value("document.querySelectorAll('.word')[2].click()")
     page.wait("document.querySelector('dialog').open")
-    assert text_of(page, "dialog [aria-current] b") == "play"
-    page.value("[...document.querySelectorAll('dialog li button')].find(b => b.textContent.startsWith('are')).click()")
-    page.wait("document.querySelector('.translation').textContent === 'Two dogs are playing in the snow.'")
+    assert text_of(page, "dialog [aria-current] b") == "are"
+    page.value("[...document.querySelectorAll('dialog li button')].find(b => b.textContent.startsWith('play')).click()")
+    page.wait("document.querySelector('.translation').textContent === 'Two dogs play in the snow.'")
     assert page.value("document.querySelectorAll('.word.given').length") == 3
     page.value("document.querySelector('.forced button').click()")
-    page.wait("document.querySelector('.translation').textContent === 'Two dogs play in the snow.'")
+    page.wait("document.querySelector('.translation').textContent === 'Two dogs are playing in the snow.'")
     check_manners(page, url)
 
 

@@ -125,8 +125,8 @@ def test_a_directory_comes_before_the_box(tmp_path: Path, monkeypatch: pytest.Mo
 def test_the_model_that_comes_with_the_package_is_small_and_knows_german() -> None:
     folder = Path(regard.run.BOX) / "de-en"
     assert sum(path.stat().st_size for path in folder.iterdir()) < 8_000_000
-    done = call("translate", stdin="Zwei Hunde spielen im Schnee.\n")
-    assert done.stdout == "Two dogs play in the snow.\n"
+    done = call("translate", stdin="Zwei Hunde spielen im Schnee.\nZwei Hunde spielen im Schnee\nEin Hund\n")
+    assert done.stdout == "Two dogs are playing in the snow.\nTwo dogs are playing in the snow\nA dog\n"
 
 
 def test_its_translations_do_not_depend_on_the_batch() -> None:

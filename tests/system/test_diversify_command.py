@@ -1,5 +1,6 @@
 """diversify through the command line, and a training that takes what it printed."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,10 @@ from click.testing import CliRunner, Result
 from regard.cli import main
 from regard.config import load_config
 from regard.data.corpus import load_corpus
+from regard.run import Run
+from regard.search.strategy import Strategy
 from regard.training.session import Session
+from regard.translate import load
 from tiny_runs import SCENES
 
 SMALL = [word for word in SCENES if not word.startswith("data.")]
@@ -36,10 +40,14 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     for name, lines in (("there", there), ("back", back)):
         for part, rows in (("train", lines[:110]), ("validation", lines[110:130]), ("test", lines[130:])):
             (folder / f"{name}.{part}").write_text("".join(rows), encoding="utf-8")
-        files = {"pairs": "train", "validation_pairs": "validation", "test_pairs": "test"}
-        keys = [f"data.{key}={folder / f'{name}.{part}'}" for key, part in files.items()]
-        made[name] = train(folder / name, "data.corpus=files", *keys)
+        made[name] = train(folder / name, *own_data(folder / name))
     return made
+
+
+def own_data(stem: Path) -> list[str]:
+    """Return the options of a corpus in files of this name, one for each part."""
+    files = {"pairs": "train", "validation_pairs": "validation", "test_pairs": "test"}
+    return ["data.corpus=files", *(f"data.{key}={stem}.{part}" for key, part in files.items())]
 
 
 def test_both_directions_make_pairs_in_the_direction_of_the_first(runs: dict[str, Path], tmp_path: Path) -> None:
@@ -63,6 +71,29 @@ def test_both_directions_make_pairs_in_the_direction_of_the_first(runs: dict[str
     assert call("evaluate", more).exit_code == 0
 
 
+def test_runs_that_translate_together_make_one_translation_of_a_sentence(runs: dict[str, Path]) -> None:
+    there, back = runs["there"], runs["back"]
+    folder = there.parent
+    twins = [train(folder / f"twin{seed}", *own_data(there), f"train.seed={seed}") for seed in (2, 3)]
+    other = train(folder / "other", *own_data(back), "train.seed=2")
+    words = ("diversify", there, *twins, "--back", back, "--back", other, "--beam", "1")
+    apart, together = call(*words), call(*words, "--together")
+    assert "of 550 translations" in apart.stderr
+    assert "of 220 translations" in together.stderr
+    data = load_corpus(Run.open(there).config.data)["train"]
+    known = set(zip(data.sources, data.targets, strict=True))
+    forward = translations((there, *twins), data.sources) - known
+    backward = {(target, source) for source, target in translations((back, other), data.targets)} - known
+    assert {tuple(line.split("\t")) for line in together.stdout.splitlines()} == forward | backward
+    assert forward != translations((there, twins[0]), data.sources) - known
+    assert backward
+
+
+def translations(runs: tuple[Path, ...], texts: Sequence[str]) -> set[tuple[str, str]]:
+    made = load(*runs).translate_all(texts, Strategy(width=1))
+    return {(one.source, one.text) for one in made if one.is_finished and one.text}
+
+
 def test_a_run_of_other_pairs_is_refused(runs: dict[str, Path], tmp_path: Path) -> None:
     there, back = runs["there"], runs["back"]
     folder = there.parent
@@ -72,7 +103,8 @@ def test_a_run_of_other_pairs_is_refused(runs: dict[str, Path], tmp_path: Path) 
     files = [f"data.validation_pairs={folder / 'back.validation'}", f"data.test_pairs={folder / 'back.validation'}"]
     knows = train(tmp_path / "knows", "data.corpus=files", f"data.pairs={both}", *files)
     for words, problem in (
-        ((there, "--back", there), f"{there}: given as RUN and as --back RUN, want one or the other."),
+        ((there, "--back", there), f"{there}: given twice, want each run once, as RUN or as --back RUN."),
+        ((there, f"{there}/../there"), f"{there}: given twice, want each run once, as RUN or as --back RUN."),
         ((there, back), f"{back}: has no training pair in common with {there}."),
         ((there, "--back", other), f"{other}: has no training pair turned round in common with {there}."),
         (

@@ -14,6 +14,7 @@ from regard.errors import RegardError
 if TYPE_CHECKING:
     from regard.data.corpus import Corpus, Split
     from regard.search.strategy import Strategy
+    from regard.translate import Translator
 
 Pair = tuple[str, str]
 
@@ -27,45 +28,61 @@ Pair = tuple[str, str]
     metavar="RUN",
     help="A run in the other direction, trained on the same pairs. May be repeated.",
 )
+@click.option(
+    "--together",
+    is_flag=True,
+    help="The RUNs translate as one ensemble, and so do the --back RUNs; each needs one vocabulary.",
+)
 @beam_option(5)
 @batch_option
-def diversify(runs: tuple[Path, ...], back: tuple[Path, ...], beam: int, batch: int) -> None:
+def diversify(runs: tuple[Path, ...], back: tuple[Path, ...], together: bool, beam: int, batch: int) -> None:
     """Make more training pairs out of training data and models that know them.
 
-    Each RUN translates the sources it was trained on, each --back RUN the targets. Prints the new pairs, lines of
+    Each RUN translates the sources of its corpus, each --back RUN the targets. Prints the new pairs, lines of
     source<TAB>target; pairs that the corpus has already, and translations without an end, are left out. A new training
     takes them with data.extra=FILE.
     """
     from regard.search.strategy import Strategy
+    from regard.translate import load
 
-    if twice := set(runs) & set(back):
-        raise RegardError(f"{twice.pop()}: given as RUN and as --back RUN, want one or the other.")
-    corpora = {path: _corpus(path) for path in (*runs, *back)}
+    corpora = _corpora(runs, back)
     data = {path: corpus["train"] for path, corpus in corpora.items()}
     known = _pairs(data[runs[0]])
-    held_out = _pairs(corpora[runs[0]]["validation"]) | _pairs(corpora[runs[0]]["test"])
-    for path in (*runs[1:], *back):
-        pairs = _pairs(data[path], is_turned=path in back)
-        if not pairs & known:
-            turned = " turned round" if path in back else ""
-            raise RegardError(f"{path}: has no training pair{turned} in common with {runs[0]}.")
-        if leaked := (pairs - known) & held_out:
-            raise RegardError(
-                f"{path}: was trained on {len(leaked)} of the pairs that {runs[0]} is validated and tested on; "
-                "give the data of both runs as files, each split the same pairs."
-            )
-    total, made, strategy = sum(map(len, data.values())), 0, Strategy(width=beam)
+    teams = [team for team in (runs, back) if team] if together else [(path,) for path in data]
+    total, made, strategy = sum(len(data[team[0]]) for team in teams), 0, Strategy(width=beam)
+    translators = [load(*team) for team in teams]
     with bar(is_shown=not sys.stdout.isatty()) as progress:
         task = progress.add_task("translating", total=total, note="")
-        for path, split in data.items():
-            for source, target in _translated(path, split, strategy, batch):
+        for team, translator in zip(teams, translators, strict=True):
+            for source, target in _translated(translator, data[team[0]], strategy, batch):
                 progress.advance(task)
-                pair = (target, source) if path in back else (source, target)
+                pair = (target, source) if team[0] in back else (source, target)
                 if target and pair not in known:
                     known.add(pair)
                     made += 1
                     click.echo("\t".join(pair))
     say(f"{made:,} new pairs of {total:,} translations")
+
+
+def _corpora(runs: tuple[Path, ...], back: tuple[Path, ...]) -> dict[Path, "Corpus"]:
+    """Read the corpus of every run; refuse runs that do not belong together."""
+    paths = (*runs, *back)
+    places = [path.resolve() for path in paths]
+    if twice := next((path for path, place in zip(paths, places, strict=True) if places.count(place) > 1), None):
+        raise RegardError(f"{twice}: given twice, want each run once, as RUN or as --back RUN.")
+    corpora = {path: _corpus(path) for path in paths}
+    known, validation, test = (_pairs(corpora[runs[0]][split]) for split in ("train", "validation", "test"))
+    for path in paths[1:]:
+        pairs = _pairs(corpora[path]["train"], is_turned=path in back)
+        if not pairs & known:
+            turned = " turned round" if path in back else ""
+            raise RegardError(f"{path}: has no training pair{turned} in common with {runs[0]}.")
+        if leaked := (pairs - known) & (validation | test):
+            raise RegardError(
+                f"{path}: was trained on {len(leaked)} of the pairs that {runs[0]} is validated and tested on; "
+                "give the data of both runs as files, each split the same pairs."
+            )
+    return corpora
 
 
 def _corpus(path: Path) -> "Corpus":
@@ -84,9 +101,7 @@ def _pairs(data: "Split", *, is_turned: bool = False) -> set[Pair]:
     return set(zip(*sides, strict=True))
 
 
-def _translated(path: Path, data: "Split", strategy: "Strategy", batch: int) -> Iterator[Pair]:
+def _translated(translator: "Translator", data: "Split", strategy: "Strategy", batch: int) -> Iterator[Pair]:
     """Give every source with its translation, empty if it has no end or is too long for the memory."""
-    from regard.translate import load
-
-    for one in load(path).translate_all(data.sources, strategy, batch=batch, refused=lambda *_: None):
+    for one in translator.translate_all(data.sources, strategy, batch=batch, refused=lambda *_: None):
         yield one.source, one.text if one.is_finished else ""

@@ -2,16 +2,12 @@
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections import ChainMap
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
-from typing import Literal, cast
+from typing import Literal
 
 from regard.config import DataConfig
-from regard.data.lines import pairs_of
-from regard.data.words import clean
 from regard.errors import RegardError, did_you_mean
 
 Links = frozenset[tuple[int, int]]
@@ -62,25 +58,6 @@ class Corpus:
         for name in sorted({"train", "validation", "test"} & self.splits.keys()):
             digest.update(f"{name}\n{self.splits[name].table}".encode())
         return digest.hexdigest()
-
-
-def training_data(corpus: Corpus, data: DataConfig) -> Corpus:
-    """Add the extra pairs to the training data, but for those with a side that is validated or tested on."""
-    train, held_out = corpus["train"], [corpus["validation"], corpus["test"]]
-    if not data.extra:
-        return corpus
-    taken = {text for split in held_out for text in (*split.sources, *split.targets)}
-    pairs = [(clean(source), clean(target)) for source, target in pairs_of(Path(data.extra))]
-    kept = [pair for pair in pairs if all(pair) and not taken.intersection(pair)]
-    if not kept:
-        raise RegardError(f"{data.extra}: none of {len(pairs)} pairs can be trained on: empty, validated or tested on.")
-    sources, targets = zip(*kept, strict=True)
-    more = Split(train.sources + sources, train.targets + targets)
-    dropped = len(pairs) - len(kept)
-    note = f"{data.extra}: {dropped} of {len(pairs)} pairs left out: empty, validated or tested on."
-    notes = (*corpus.notes, *([note] if dropped else []))
-    others = cast("MutableMapping[str, Split]", corpus.splits)  # read by a ChainMap, never written
-    return replace(corpus, splits=ChainMap({"train": more}, others), notes=notes)
 
 
 class Recipe(DataConfig, ABC):

@@ -10,7 +10,8 @@ from matplotlib.figure import Figure
 
 import regard
 from regard.compare import Comparison, compare_runs
-from regard.data.corpus import Corpus, load_corpus, training_data
+from regard.data.corpus import Corpus, load_corpus
+from regard.data.enlarged import training_data
 from regard.errors import RegardError
 from regard.groups import trained_on
 from regard.pictures.comparison import draw_by_beam, draw_by_length, draw_entropy, draw_learning_apart

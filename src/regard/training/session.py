@@ -9,7 +9,8 @@ import torch
 
 from regard.config import Config
 from regard.data.batches import EncodedPairs
-from regard.data.corpus import Corpus, Split, load_corpus, training_data
+from regard.data.corpus import Corpus, Split, load_corpus
+from regard.data.enlarged import training_data
 from regard.data.tokenizers import Tokenizer, TokenizerPair
 from regard.device import choose_device, choose_precision, has_bfloat16
 from regard.disk import WriteError
@@ -111,7 +112,8 @@ class Session:
         if corpus.sha256 != described["corpus_sha256"]:
             raise RegardError(f"{run.path}: the corpus has changed since this run began; train a new one.")
         if enlarged.sha256 != described.get("training_sha256", corpus.sha256):
-            raise RegardError(f"{run.config.data.extra}: has changed since {run.path} began; train a new run.")
+            what = run.config.data.extra or "data.bare or data.phrases"
+            raise RegardError(f"{what}: gives other training data than when {run.path} began; train a new run.")
         session = cls(run, enlarged, should_stop=should_stop)
         if (run.path / "last.safetensors").exists():
             tensors, metadata = run.load_weights("last")

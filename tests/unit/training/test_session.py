@@ -9,7 +9,7 @@ from regard.config import load_config
 from regard.data.corpus import load_corpus
 from regard.errors import RegardError
 from regard.training.session import Session
-from tiny_runs import REVERSE
+from tiny_runs import REVERSE, SCENES
 
 
 def test_embeddings_begin_as_the_experiment_says(tmp_path: Path) -> None:
@@ -45,7 +45,20 @@ def test_extra_pairs_are_trained_on_and_belong_to_the_run(tmp_path: Path) -> Non
     extra.write_text("abcdabcdabcd\tdcbadcbadcba\n", encoding="utf-8")
     with pytest.raises(RegardError) as caught:
         Session.resume(more.run)
-    assert str(caught.value) == f"{extra}: has changed since {more.run.path} began; train a new run."
+    assert str(caught.value) == f"{extra}: gives other training data than when {more.run.path} began; train a new run."
+
+
+def test_a_run_resumes_with_the_data_that_were_made_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    words = [*SCENES, "data.bare=0.5", "data.phrases=3"]
+    begun = Session.begin(load_config("scenes", words), tmp_path / "run")
+    again = Session.resume(begun.run)
+    assert again.corpus["train"] == begun.corpus["train"]
+    assert [note.partition(":")[0] for note in again.notes] == ["data.bare", "data.phrases"]
+    monkeypatch.setattr("regard.data.phrases.LONGEST", 1)
+    with pytest.raises(RegardError) as caught:
+        Session.resume(begun.run)
+    wanted = f"data.bare or data.phrases: gives other training data than when {begun.run.path} began; train a new run."
+    assert str(caught.value) == wanted
 
 
 def test_extra_pairs_never_hold_what_is_validated_or_tested_on(tmp_path: Path) -> None:
