@@ -3,6 +3,7 @@
 import ctypes
 import os
 import platform
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -18,6 +19,8 @@ M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_THRESHOLD = -1, -2, -3
 MOST_WORKERS = 4
 COMPILED = 2048
 """Compiled products to remember."""
+LONGEST_IN_TILES = 448
+"""Numbers that processors with tiles (AMX) add up in one go, however many rows there are."""
 Job = TypeVar("Job")
 Result = TypeVar("Result")
 
@@ -51,18 +54,31 @@ def has_bfloat16(device: torch.device) -> bool:
 
 
 @cache
-def has_short_products() -> bool:
-    """Say whether this processor multiplies in bfloat16 and in bytes, a row with the same bits in any company."""
+def longest_short_product() -> int:
+    """Return how many numbers this processor multiplies in bfloat16 and adds up with the same bits in any company.
+
+    0 where it has no products in bfloat16 and in bytes, or none like that.
+    """
     has_bytes = torch.cpu.get_capabilities().get("avx512_vnni")
     if not (has_bytes and has_bfloat16(torch.device("cpu")) and torch.backends.mkldnn.is_available()):
-        return False
-    return bool(torch.ops.mkldnn._is_mkldnn_bf16_supported()) and _has_rows_of_their_own()
+        return 0
+    if not torch.ops.mkldnn._is_mkldnn_bf16_supported():
+        return 0
+    # With tiles (AMX) longer sums are cut into parts, whose number depends on how many rows there are.
+    lengths = {512: sys.maxsize, LONGEST_IN_TILES: LONGEST_IN_TILES}
+    return next((longest for length, longest in lengths.items() if _has_rows_of_their_own(length)), 0)
 
 
-def _has_rows_of_their_own() -> bool:
+def has_tiles() -> bool:
+    """Say whether oneDNN multiplies bytes in tiles (AMX): the processor has them, and nobody has ruled them out."""
+    is_limited = any(name in os.environ for name in ("ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA"))
+    return bool(torch.cpu.get_capabilities().get("amx_int8")) and not is_limited
+
+
+def _has_rows_of_their_own(length: int) -> bool:
     """Multiply many rows and few; what cancels leaves the errors of rounding, which show the order of adding."""
     generator = torch.Generator().manual_seed(1)
-    half, columns = (torch.randn(size, 256, generator=generator) for size in (600, 96))
+    half, columns = (torch.randn(size, length // 2, generator=generator) for size in (600, 96))
     rows, weights = torch.cat((half, half), dim=1), torch.cat((columns, -columns), dim=1)
     packed = torch.ops.mkldnn._reorder_linear_weight(weights.bfloat16())
     many, *others = (

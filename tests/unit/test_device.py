@@ -1,6 +1,7 @@
 """Threads side by side."""
 
 import os
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -61,15 +62,24 @@ def test_jobs_that_nobody_asks_for_any_more_are_not_begun(monkeypatch: pytest.Mo
 
 def test_short_products_need_instructions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx512_bf16": True})
-    assert not device.has_short_products.__wrapped__()
+    assert not device.longest_short_product.__wrapped__()
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx512_vnni": True})
-    assert not device.has_short_products.__wrapped__()
+    assert not device.longest_short_product.__wrapped__()
 
 
-@pytest.mark.skipif(not device.has_short_products(), reason="this processor has no products in bfloat16")
+@pytest.mark.skipif(not device.longest_short_product(), reason="this processor has no products in bfloat16")
 def test_products_whose_rows_depend_on_each_other_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.ops.mkldnn, "_linear_pointwise", lambda rows, *_: rows.float() + rows.float().mean())
-    assert not device.has_short_products.__wrapped__()
+    assert not device.longest_short_product.__wrapped__()
+
+
+def test_products_are_as_long_as_rows_stay_on_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx512_vnni": True, "avx512_bf16": True})
+    monkeypatch.setattr(torch.backends.mkldnn, "is_available", lambda: True)
+    monkeypatch.setattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", lambda: True)
+    for most, longest in ((10**6, sys.maxsize), (511, device.LONGEST_IN_TILES), (100, 0)):
+        monkeypatch.setattr(device, "_has_rows_of_their_own", lambda length, most=most: length <= most)
+        assert device.longest_short_product.__wrapped__() == longest
 
 
 def test_more_products_are_remembered_unless_told_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:

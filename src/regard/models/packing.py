@@ -5,10 +5,13 @@ format, a row has the same bits whichever other rows are multiplied with it: a t
 and rounding would make a visible difference out of a last digit.
 """
 
+from collections.abc import Callable
+from functools import partial
+
 import torch
 from torch import nn
 
-from regard.device import has_short_products
+from regard.device import has_tiles, longest_short_product
 from regard.models.cells import Sequence
 from regard.models.seq2seq import Seq2Seq
 from regard.types import Float, Int, Tensor
@@ -45,7 +48,7 @@ def pack_for_search(model: Seq2Seq) -> Seq2Seq:
         return model
     model.is_exact = True
     model.encoder.prepare_steps()
-    if has_short_products() and all(layer.in_features % LANES == 0 for layer in layers):
+    if longest_short_product() and all(layer.in_features % LANES == 0 for layer in layers):
         model.output = ByteLinear(model.output)
         _replace_linear_layers(model, Bfloat16Linear, least=2)  # a single number has no use for being short
     _replace_linear_layers(model, HalfLinear)
@@ -85,18 +88,31 @@ class HalfLinear(_Packed):
 
 
 class Bfloat16Linear(_Packed):
-    """Inputs and weights in bfloat16, sums in single precision, rounded to bfloat16 at the end."""
+    """Inputs and weights in bfloat16, sums in single precision, rounded to bfloat16 at the end.
+
+    Where the processor does not add up as many numbers in one go, parts of the sum are rounded and added.
+    """
 
     def __init__(self, layer: nn.Linear) -> None:
         super().__init__(layer)
-        self.packed = torch.ops.mkldnn._reorder_linear_weight(self.weight.detach().bfloat16())
-        self.short_bias = None if self.bias is None else self.bias.detach().bfloat16()
+        parts = -(-self.in_features // longest_short_product())
+        self.size = -(-self.in_features // (parts * LANES)) * LANES
+        weights = self.weight.detach().bfloat16().split(self.size, dim=1)
+        self.packed = [torch.ops.mkldnn._reorder_linear_weight(weight.contiguous()) for weight in weights]
+        bias = None if self.bias is None else self.bias.detach().bfloat16()
+        self.biases = [bias, *[None] * (len(self.packed) - 1)]
 
     def forward(self, inputs: Float[Tensor, "*any F"]) -> Float[Tensor, "*any V"]:
         """Multiply with the packed weights; the result is in single precision again."""
-        short = inputs.bfloat16()
-        product: Tensor = torch.ops.mkldnn._linear_pointwise(short, self.packed, self.short_bias, "none", [], "")
-        return product.float()
+        parts = zip(inputs.split(self.size, dim=-1), self.packed, self.biases, strict=True)
+        products = (
+            torch.ops.mkldnn._linear_pointwise(part.bfloat16(), packed, bias, "none", [], "")
+            for part, packed, bias in parts
+        )
+        product: Tensor = next(products).float()
+        for further in products:
+            product += further
+        return product
 
 
 class ByteLinear(_Packed):
@@ -108,16 +124,37 @@ class ByteLinear(_Packed):
     def __init__(self, layer: nn.Linear) -> None:
         super().__init__(layer)
         scale, numbers = _in_bytes(self.weight.detach())
-        self.scale, self.packed = scale.squeeze(1), numbers.t()
+        self.scale = scale.squeeze(1)
+        self.multiply = _by_tiles(numbers, self.scale) if has_tiles() else partial(torch._int_mm, mat2=numbers.t())
 
     def forward(self, inputs: Float[Tensor, "R F"]) -> Float[Tensor, "R V"]:
         """Multiply in bytes; the result is in single precision."""
-        scale, numbers = _in_bytes(inputs)
-        sums = torch._int_mm(numbers, self.packed)
-        product = torch.empty(sums.shape, dtype=inputs.dtype)
-        for block, exact, row_scale in zip(*(part.split(BLOCK) for part in (product, sums, scale)), strict=True):
-            block.copy_(exact).mul_(self.scale).mul_(row_scale).add_(self.bias.detach())
+        row_scale, numbers = _in_bytes(inputs)
+        sums, bias = self.multiply(numbers), self.bias.detach()
+        is_scaled = sums.is_floating_point()
+        product = sums if is_scaled else torch.empty(sums.shape, dtype=inputs.dtype)
+        for block, exact, scale in zip(*(part.split(BLOCK) for part in (product, sums, row_scale)), strict=True):
+            if not is_scaled:
+                torch.mul(exact, self.scale, out=block)
+            torch.addcmul(bias, block, scale, out=block)
         return product
+
+
+def _by_tiles(
+    weights: Int[Tensor, "V F"], scale: Float[Tensor, " V"]
+) -> Callable[[Int[Tensor, "R F"]], Float[Tensor, "R V"]]:
+    """Return the product with weights that are packed once, scaled; without tiles torch would compute it in a loop."""
+    packed = torch.ops.onednn.qlinear_prepack(weights, None)
+    zeros = torch.zeros(len(weights), dtype=torch.int32)
+
+    def multiply(numbers: Int[Tensor, "R F"]) -> Float[Tensor, "R V"]:
+        rows = numbers if len(numbers) > 1 else numbers.expand(2, -1).contiguous()  # a single row is a plain loop too
+        product: Tensor = torch.ops.onednn.qlinear_pointwise(
+            rows, 1.0, 0, packed, scale, zeros, None, 1.0, 0, torch.float32, "none", [], ""
+        )
+        return product[: len(numbers)]
+
+    return multiply
 
 
 def _in_bytes(rows: Float[Tensor, "R F"]) -> tuple[Float[Tensor, "R 1"], Int[Tensor, "R F"]]:

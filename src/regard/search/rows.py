@@ -131,15 +131,20 @@ class Expander(Generic[E]):
         return Rows(place, row, rows.first, rows.length + 1, seen, select(state, origin), source)
 
     def _places(self, is_alive: Bool[Tensor, " P"], current: Int[Tensor, " R"]) -> Int[Tensor, " R2"]:
-        """Choose the places that get a row. A new choice copies the source, so up to 1/8 dead rows are kept."""
+        """Choose the places that get a row: those of open sentences, or where most of these are dead the living.
+
+        Whole sentences share a copy of the source, which costs more to copy than a few dead rows cost to compute; so up
+        to 1/8 rows too many are kept rather than choosing anew.
+        """
         if len(current) == len(is_alive) and is_alive.all():
             return current
         is_open = is_alive.view(-1, self.width).any(dim=1, keepdim=True).expand(-1, self.width).reshape(-1)
         counts = torch.stack((is_alive.sum(), is_alive[current].sum(), is_open.sum()))
         alive, alive_now, in_open = counts.tolist()
-        if alive == alive_now and 8 * alive >= 7 * len(current) and alive:
+        is_chosen, count = (is_open, in_open) if 2 * alive >= in_open else (is_alive, alive)
+        if alive == alive_now and 8 * count >= 7 * len(current) and alive:
             return current
-        return (is_open if 8 * alive >= 7 * in_open else is_alive).nonzero().squeeze(1)
+        return is_chosen.nonzero().squeeze(1)
 
     def _inverse(self, place: Int[Tensor, " R"]) -> Int[Tensor, " P"]:
         row = torch.zeros(self.sentences * self.width, dtype=torch.long, device=self.device)

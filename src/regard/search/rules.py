@@ -13,6 +13,8 @@ from regard.types import Bool, Float, Int, Tensor
 
 NEVER = float("-inf")
 """Log-probability of what a rule forbids. What only the model finds impossible stays above it."""
+FEW = 64
+"""Words among which one that is not forbidden is looked for first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +106,8 @@ def forbid_end(log_probs: Float[Tensor, "R V"], is_short: Bool[Tensor, " R"]) ->
     """Forbid EOS in the rows that are too short, unless they could say nothing else."""
     end = log_probs[:, EOS].clone()
     log_probs[:, EOS] = end.masked_fill(is_short, NEVER)
+    if bool((log_probs[:, -FEW:].amax(dim=1) > NEVER).all()):  # hardly ever is a word forbidden; reading all takes time
+        return
     is_stuck = log_probs.amax(dim=1) == NEVER
     log_probs[:, EOS] = torch.where(is_stuck, end, log_probs[:, EOS])
 

@@ -10,7 +10,7 @@ from torch import nn
 
 from regard.config import load_config
 from regard.data.batches import EncodedPairs
-from regard.device import has_short_products
+from regard.device import longest_short_product
 from regard.models import packing
 from regard.models.build import build_model
 from regard.models.packing import ENGINES, Bfloat16Linear, ByteLinear, HalfLinear, pack_for_search
@@ -24,7 +24,7 @@ from regard.types import Tensor
 HAS_HALF = torch.backends.quantized.engine in ENGINES
 TOKENS = torch.tensor([[4, 5, 6], [7, 8, 0]])
 needs_half = pytest.mark.skipif(not HAS_HALF, reason="this processor has no packed products")
-needs_short = pytest.mark.skipif(not has_short_products(), reason="this processor has no products in bfloat16")
+needs_short = pytest.mark.skipif(not longest_short_product(), reason="this processor has no products in bfloat16")
 
 
 @pytest.mark.parametrize("wiring", ["after", "attentional", "before", "feeding", "deep"])
@@ -138,6 +138,32 @@ def test_bfloat16_rounds_once() -> None:
         assert packed(rows).dtype == torch.float32
 
 
+@needs_short
+@pytest.mark.parametrize("size", [256, 512, 768, 1024, 1536])
+def test_bits_of_long_products_do_not_depend_on_other_rows(size: int) -> None:
+    generator = torch.Generator().manual_seed(3)
+    layer = nn.Linear(size, 96)
+    half = torch.randn(600, size // 2, generator=generator)
+    rows = torch.cat((half, half), dim=1)
+    with torch.inference_mode():
+        layer.weight[:, size // 2 :] = -layer.weight[:, : size // 2]  # what cancels shows the order of adding
+        packed = Bfloat16Linear(layer)
+        many = packed(rows)
+        for few in (1, 2, 5, 33, 40, 64, 129, 333):
+            assert torch.equal(packed(rows[:few]), many[:few])
+
+
+@needs_short
+def test_long_products_are_added_up_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    layer, rows = nn.Linear(320, 40), torch.randn(7, 320, generator=torch.Generator().manual_seed(2))
+    monkeypatch.setattr(packing, "longest_short_product", lambda: 128)
+    with torch.inference_mode():
+        packed = Bfloat16Linear(layer)
+        assert [packed.size] * len(packed.packed) == [128, 128, 128]
+        exact = nn.functional.linear(rows.bfloat16().double(), layer.weight.bfloat16().double(), layer.bias.double())
+        torch.testing.assert_close(packed(rows).double(), exact, rtol=0, atol=3 * 2**-8)
+
+
 LENGTHS = (3, 15, 16, 17, 9, 33, 1, 24, 12, 40, 7)
 
 
@@ -174,7 +200,7 @@ def test_packing_twice_is_packing_once() -> None:
 
 @needs_half
 def test_half_precision_is_used_where_there_is_nothing_shorter(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(packing, "has_short_products", lambda: False)
+    monkeypatch.setattr(packing, "longest_short_product", lambda: 0)
     model = pack_for_search(_large_model())
     assert {type(layer) for layer in model.modules() if isinstance(layer, nn.Linear)} == {HalfLinear}
 
@@ -185,7 +211,7 @@ def test_half_precision_is_used_where_there_is_nothing_shorter(monkeypatch: pyte
 def test_half_precision_has_the_same_bits_in_any_batch(
     monkeypatch: pytest.MonkeyPatch, attention: str, decoder: str
 ) -> None:
-    monkeypatch.setattr(packing, "has_short_products", lambda: False)
+    monkeypatch.setattr(packing, "longest_short_product", lambda: 0)
     _check_bits(pack_for_search(_large_model(f"model.attention={attention}", f"model.decoder={decoder}")))
 
 
