@@ -82,6 +82,17 @@ def test_products_are_as_long_as_rows_stay_on_their_own(monkeypatch: pytest.Monk
         assert device.longest_short_product.__wrapped__() == longest
 
 
+def test_tiles_are_not_used_where_they_are_ruled_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ONEDNN_MAX_CPU_ISA", raising=False)
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"amx_int8": True})
+    assert device.has_tiles()
+    monkeypatch.setenv("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16")
+    assert not device.has_tiles()
+    monkeypatch.delenv("ONEDNN_MAX_CPU_ISA")
+    monkeypatch.setattr(torch.cpu, "get_capabilities", dict)
+    assert not device.has_tiles()
+
+
 def test_more_products_are_remembered_unless_told_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
     name = "ONEDNN_PRIMITIVE_CACHE_CAPACITY"
     monkeypatch.setenv(name, "7")

@@ -99,20 +99,23 @@ class Bfloat16Linear(_Packed):
         self.size = -(-self.in_features // (parts * LANES)) * LANES
         weights = self.weight.detach().bfloat16().split(self.size, dim=1)
         self.packed = [torch.ops.mkldnn._reorder_linear_weight(weight.contiguous()) for weight in weights]
-        bias = None if self.bias is None else self.bias.detach().bfloat16()
-        self.biases = [bias, *[None] * (len(self.packed) - 1)]
+        self.short_bias = None if self.bias is None else self.bias.detach().bfloat16()
 
     def forward(self, inputs: Float[Tensor, "*any F"]) -> Float[Tensor, "*any V"]:
         """Multiply with the packed weights; the result is in single precision again."""
-        parts = zip(inputs.split(self.size, dim=-1), self.packed, self.biases, strict=True)
-        products = (
-            torch.ops.mkldnn._linear_pointwise(part.bfloat16(), packed, bias, "none", [], "")
-            for part, packed, bias in parts
-        )
-        product: Tensor = next(products).float()
-        for further in products:
-            product += further
+        first, *others = self.packed
+        if not others:
+            return _short_product(inputs, first, self.short_bias).float()
+        part, *parts = inputs.split(self.size, dim=-1)
+        product = _short_product(part, first, self.short_bias).float()
+        for part, packed in zip(parts, others, strict=True):
+            product += _short_product(part, packed, None)
         return product
+
+
+def _short_product(inputs: Tensor, packed: Tensor, bias: Tensor | None) -> Tensor:
+    product: Tensor = torch.ops.mkldnn._linear_pointwise(inputs.bfloat16(), packed, bias, "none", [], "")
+    return product
 
 
 class ByteLinear(_Packed):

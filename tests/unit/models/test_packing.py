@@ -10,7 +10,7 @@ from torch import nn
 
 from regard.config import load_config
 from regard.data.batches import EncodedPairs
-from regard.device import longest_short_product
+from regard.device import has_tiles, longest_short_product
 from regard.models import packing
 from regard.models.build import build_model
 from regard.models.packing import ENGINES, Bfloat16Linear, ByteLinear, HalfLinear, pack_for_search
@@ -123,6 +123,17 @@ def test_weights_that_are_bytes_already_are_multiplied_exactly() -> None:
         rows = torch.randint(-127, 128, (9, 64)).float()
         rows[:, 1] = -127
         torch.testing.assert_close(ByteLinear(layer)(rows), layer(rows), rtol=1e-6, atol=0)
+
+
+@pytest.mark.skipif(not has_tiles(), reason="this processor has no tiles")
+def test_tiles_multiply_bytes_with_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    layer, rows = nn.Linear(160, 70), torch.randn(75, 160, generator=torch.Generator().manual_seed(5))
+    with torch.inference_mode():
+        by_tiles = ByteLinear(layer)
+        monkeypatch.setattr(packing, "has_tiles", lambda: False)
+        plain = ByteLinear(layer)
+        for few in (1, 2, 33, 75):
+            assert torch.equal(by_tiles(rows[:few]), plain(rows[:few]))
 
 
 @needs_short

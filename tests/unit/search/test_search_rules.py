@@ -24,6 +24,7 @@ from regard.search import (
     sample,
     unknown_positions,
 )
+from regard.search.rules import NEVER, forbid_end
 from search_models import Look, Network, TableStepper, batch, memories
 
 WORDS, SIZE = 11, 6
@@ -101,6 +102,17 @@ def test_where_nothing_may_follow_a_hypothesis_ends_too_short() -> None:
     for h in beam(table, table.source, width=3, n_best=2, rules=rules)[0]:
         assert sorted(h.words) == [4, 5]
         assert h.is_finished
+
+
+def test_the_end_is_forbidden_unless_nothing_else_is_left() -> None:
+    log_probs = torch.full((4, 200), NEVER)
+    log_probs[0, 150] = log_probs[1, 7] = -2.0  # the third row can only end, the fourth is not too short
+    log_probs[:, EOS] = -1.0
+    forbid_end(log_probs, torch.tensor([True, True, True, False]))
+    assert log_probs[:, EOS].tolist() == [NEVER, NEVER, -1.0, -1.0]
+    log_probs[:, 150] = -2.0
+    forbid_end(log_probs, torch.tensor([True, True, True, False]))
+    assert log_probs[:, EOS].tolist() == [NEVER, NEVER, NEVER, -1.0]
 
 
 def test_a_repeat_is_the_only_thing_no_repeat_forbids() -> None:
