@@ -6,6 +6,7 @@ import signal
 import statistics
 import subprocess
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -59,6 +60,7 @@ class Side:
         """Write a line and return the words of the line that comes back within some seconds."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
+        began = time.monotonic()
         with at_most(self.process, seconds):
             try:
                 self.process.stdin.write(f"{question}\n")
@@ -67,7 +69,8 @@ class Side:
                 raise SideFailed(f"ended before it was asked to {question}") from None
             answer = self.process.stdout.readline().split()
         if not answer:
-            raise SideFailed(f"gave no answer to {question} within {seconds:.0f} s")
+            is_late = time.monotonic() - began >= seconds
+            raise SideFailed(f"gave no answer to {question} within {seconds:.0f} s" if is_late else "ended; see above")
         return answer
 
     def speed(self, question: str, *, seconds: float = 600) -> float:

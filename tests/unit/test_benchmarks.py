@@ -74,6 +74,13 @@ def test_a_side_answers_or_is_ended() -> None:
     side.close()
 
 
+def test_a_side_that_ends_is_not_said_to_be_late() -> None:
+    side = Side([sys.executable, "-c", "input()"])
+    with pytest.raises(SideFailed, match="ended; see above"):
+        side.ask("anything", seconds=20)
+    side.close()
+
+
 def fail() -> float:
     raise SideFailed("it is broken")
 
