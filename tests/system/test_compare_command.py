@@ -254,6 +254,12 @@ def test_a_picture_that_cannot_be_drawn_is_told_before_the_training(tmp_path: Pa
     assert not (tmp_path / "new").exists()
 
 
+def test_options_of_a_training_are_refused_with_runs(folder: Path) -> None:
+    result = compare(folder / CELLS[0], folder / CELLS[1], "--seeds", "4")
+    assert result.exit_code == 1
+    assert result.stderr == "Error: --seeds: has no effect on runs that are there already.\n"
+
+
 def test_diagrams_that_were_cut_off_are_drawn(folder: Path, tmp_path: Path) -> None:
     there = tmp_path / "there"
     shutil.copytree(folder, there)

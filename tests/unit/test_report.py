@@ -161,3 +161,25 @@ def test_the_command_writes_a_file_and_names_a_wrong_suffix(runs: list[Run], tmp
     assert (tmp_path / "out.html").read_text(encoding="utf-8").startswith("<!doctype html>")
     wrong = CliRunner().invoke(main, ["report", str(runs[0].path), "-o", "out.pdf"])
     assert wrong.stderr == "Error: -o: got 'out.pdf', want a name that ends in .html.\n"
+    (tmp_path / "file").touch()
+    wrong = CliRunner().invoke(main, ["report", str(runs[0].path), "-o", str(tmp_path / "file" / "out.html")])
+    assert wrong.stderr.endswith(f"/file/out.html', but '{tmp_path}/file' is no directory; choose another place.\n")
+
+
+def test_a_run_without_its_weights_does_not_lose_the_others(runs: list[Run], tmp_path: Path) -> None:
+    whole, damaged = (tmp_path / name for name in ("whole", "damaged"))
+    for path in (whole, damaged):
+        shutil.copytree(runs[0].path, path)
+    (damaged / "best.safetensors").write_bytes(b"")
+    out = tmp_path / "out.html"
+    result = CliRunner().invoke(main, ["report", str(damaged), str(whole), "-o", str(out)])
+    assert result.exit_code == 1
+    assert f"Error: runs missing from the table: 1; put them right, or leave them out:\n{damaged}/" in result.stderr
+    assert f"{damaged}/best.safetensors: damaged" in out.read_text(encoding="utf-8")
+
+
+def test_what_is_wrong_with_all_runs_is_one_line(runs: list[Run], tmp_path: Path) -> None:
+    words = ["report", str(runs[0].path), str(runs[1].path), "--split", "tset", "-o", str(tmp_path / "out.html")]
+    errors = [line for line in CliRunner().invoke(main, words).stderr.splitlines() if "evaluating" not in line]
+    assert len(errors) == 1
+    assert errors[0].startswith("Error: Unknown split 'tset' of corpus ")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from regard.cli import INTERRUPTED
-from regard.cli.options import TERMINAL, PictureType, beam_option
+from regard.cli.options import TERMINAL, PictureType, beam_option, refuse
 from regard.cli.terminal import say
 from regard.errors import RegardError
 
@@ -86,6 +86,7 @@ def compare(
     if any((os.path.isdir(word) or word in boxed()) and word not in presets() for word in words):
         if attention is not None or vary or folder or any("=" in word for word in words):
             raise click.UsageError("KEY=VALUE, --attention, --vary and --dir need an EXPERIMENT to train, not runs.")
+        refuse(("seeds", "jobs"), "has no effect on runs that are there already.")
         gathered, advice = gather(words, strategy, split), "put them right, or leave them out"
     elif Path(words[0]).name != words[0] and not words[0].endswith(".toml") and not os.path.exists(words[0]):
         raise RegardError(f"{words[0]}: no such run or experiment. `regard train` makes a run.")

@@ -41,6 +41,9 @@ class Gathered:
     def close(self, advice: str = "put them right, or leave them out") -> None:
         """Once all is written, fail if a run that should be there is missing."""
         if self.failures:
+            whys = set(self.failures.values())
+            if not self.runs and len(whys) == 1:
+                raise RegardError(*whys)
             told = "\n".join(self._failed())
             raise RegardError(f"runs missing from the table: {len(self.failures)}; {advice}:\n{told}")
 
@@ -49,7 +52,7 @@ class Gathered:
         return [why if why.startswith(f"{path}") else f"{path}: {why}" for path, why in lines.items()]
 
 
-def gather(words: Iterable[str], strategy: Strategy, split: str) -> Gathered:
+def gather(words: Iterable[str], strategy: Strategy, split: str, *, needs_weights: bool = False) -> Gathered:
     """Open runs, the runs of comparisons and models in the box; evaluate those that lack the evaluation."""
     found = Gathered()
     opened: list[Run] = []
@@ -61,7 +64,9 @@ def gather(words: Iterable[str], strategy: Strategy, split: str) -> Gathered:
             opened.append(Run.open(word))
     for run in opened:
         with found.surviving(run.path):
-            found.runs.append(prepared(run, strategy, split))
+            ready = prepared(run, strategy, split)
+            assert not needs_weights or ready.size
+            found.runs.append(ready)
     return found
 
 

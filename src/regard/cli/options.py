@@ -44,10 +44,20 @@ class PictureType(click.ParamType[Path]):
         if path == TERMINAL:
             return path
         if path.suffix.lower() not in (".png", ".svg", ".pdf"):
-            self.fail(f"got '{path.name}', want a name that ends in .png, .svg or .pdf, or -.", param, ctx)
-        if not path.parent.is_dir():
-            self.fail(f"got '{path}', but there is no directory '{path.parent}'; make it first.", param, ctx)
+            self.fail(f"got '{value}', want a name that ends in .png, .svg or .pdf, or -.", param, ctx)
+        if problem := folder_problem(path):
+            self.fail(problem, param, ctx)
         return path
+
+
+def folder_problem(path: Path) -> str:
+    """Say why no file of this name can be written, as far as its folder tells; nothing if it can."""
+    folder = path.parent
+    if folder.is_dir():
+        return ""
+    if folder.exists():
+        return f"got '{path}', but '{folder}' is no directory; choose another place."
+    return f"got '{path}', but there is no directory '{folder}'; make it first."
 
 
 also_option = click.option(

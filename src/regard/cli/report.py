@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from regard.cli.options import beam_option
+from regard.cli.options import beam_option, folder_problem
 from regard.cli.terminal import say
 from regard.errors import RegardError
 
@@ -32,13 +32,13 @@ def report(paths: tuple[str, ...], output: Path, beam: int, split: str, metric: 
     from regard.search.strategy import Strategy
 
     if output.suffix.lower() not in (".html", ".htm"):
-        raise RegardError(f"-o: got '{output.name}', want a name that ends in .html.")
-    if not output.parent.is_dir():
-        raise RegardError(f"-o: got '{output}', but there is no directory '{output.parent}'; make it first.")
+        raise RegardError(f"-o: got '{output}', want a name that ends in .html.")
+    if problem := folder_problem(output):
+        raise RegardError(f"-o: {problem}")
     if metric:
         check_metric(metric)
     strategy = Strategy(width=beam)
-    found = gather(paths, strategy, split)
+    found = gather(paths, strategy, split, needs_weights=True)
     if not found.runs:
         found.close()
     title = " · ".join(Path(path).resolve().name for path in paths)

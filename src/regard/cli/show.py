@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from regard.cli.options import beam_option
+from regard.cli.options import beam_option, folder_problem
 from regard.cli.terminal import say, say_how_to_type
 from regard.errors import RegardError
 
@@ -86,9 +86,9 @@ def show(
     """
     suffixes = SUFFIXES + (".gif",) * epochs
     if output and output.suffix.lower() not in suffixes:
-        raise RegardError(f"-o: got '{output.name}', want a name that ends in {', '.join(suffixes)}.")
-    if output and not output.parent.is_dir():
-        raise RegardError(f"-o: got '{output}', but there is no directory '{output.parent}'; make it first.")
+        raise RegardError(f"-o: got '{output}', want a name that ends in {', '.join(suffixes)}.")
+    if output and (problem := folder_problem(output)):
+        raise RegardError(f"-o: {problem}")
     if epochs and (tree or others or tokens or split or heads == "all"):
         raise click.UsageError("--epochs: not together with --tree, --against, --tokens, --split or --heads all.")
     if tree and (tokens or heads == "all"):

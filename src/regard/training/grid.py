@@ -124,14 +124,22 @@ def parse_axes(words: Iterable[str]) -> dict[str, list[str]]:
 
 
 def _check(cells: list[Cell]) -> None:
-    problems: dict[str, None] = {}
+    problems: dict[str, list[Cell]] = {}
     for cell in cells:
         try:
             assert cell.config
         except RegardError as error:
-            problems |= dict.fromkeys(str(error).splitlines())
+            for line in str(error).splitlines():
+                problems.setdefault(line, []).append(cell)
     if problems:
-        raise RegardError("\n".join(problems))
+        raise RegardError("\n".join(line + _where(of, cells) for line, of in problems.items()))
+
+
+def _where(wrong: list[Cell], cells: list[Cell]) -> str:
+    """Say which runs are meant, unless all are."""
+    if len(wrong) == len(cells):
+        return ""
+    return f" ({len(wrong)} of {len(cells)} runs, such as {wrong[0].path.name})"
 
 
 def _values(config: Config) -> dict[str, Any]:
