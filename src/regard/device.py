@@ -70,9 +70,11 @@ def longest_short_product() -> int:
 
 
 def has_tiles() -> bool:
-    """Say whether oneDNN multiplies bytes in tiles (AMX): the processor has them, and nobody has ruled them out."""
-    is_limited = any(name in os.environ for name in ("ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA"))
-    return bool(torch.cpu.get_capabilities().get("amx_int8")) and not is_limited
+    """Say whether oneDNN multiplies bytes in tiles (AMX): processor and system have them, and it is not told not to."""
+    limits = {os.environ.get(name, "").upper() for name in ("ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA")}
+    if any("AMX" not in limit for limit in limits - {"", "ALL", "DEFAULT"}):
+        return False
+    return bool(torch.cpu.get_capabilities().get("amx_int8")) and torch.cpu._init_amx()
 
 
 def _has_rows_of_their_own(length: int) -> bool:
@@ -83,7 +85,7 @@ def _has_rows_of_their_own(length: int) -> bool:
     packed = torch.ops.mkldnn._reorder_linear_weight(weights.bfloat16())
     many, *others = (
         torch.ops.mkldnn._linear_pointwise(rows[:count].bfloat16(), packed, None, "none", [], "")
-        for count in (600, 1, 3, 5, 40, 333)
+        for count in (600, 2, 3, 5, 40, 333)  # a single row is never multiplied
     )
     return all(torch.equal(few, many[: len(few)]) for few in others)
 

@@ -82,15 +82,26 @@ def test_products_are_as_long_as_rows_stay_on_their_own(monkeypatch: pytest.Monk
         assert device.longest_short_product.__wrapped__() == longest
 
 
-def test_tiles_are_not_used_where_they_are_ruled_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("ONEDNN_MAX_CPU_ISA", raising=False)
+@pytest.mark.parametrize(
+    ("limit", "is_used"), [("", True), ("all", True), ("AVX512_CORE_AMX", True), ("AVX512_CORE_BF16", False)]
+)
+@pytest.mark.parametrize("name", ["ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA"])
+def test_tiles_are_not_used_where_they_are_ruled_out(
+    monkeypatch: pytest.MonkeyPatch, name: str, limit: str, is_used: bool
+) -> None:
+    for each in ("ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA"):
+        monkeypatch.delenv(each, raising=False)
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"amx_int8": True})
-    assert device.has_tiles()
-    monkeypatch.setenv("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16")
+    monkeypatch.setattr(torch.cpu, "_init_amx", lambda: True)
+    monkeypatch.setenv(name, limit)
+    assert device.has_tiles() is is_used
+    monkeypatch.setattr(torch.cpu, "_init_amx", lambda: False)
     assert not device.has_tiles()
-    monkeypatch.delenv("ONEDNN_MAX_CPU_ISA")
-    monkeypatch.setattr(torch.cpu, "get_capabilities", dict)
-    assert not device.has_tiles()
+
+
+@pytest.mark.skipif(not device.has_tiles(), reason="this processor has no tiles")
+def test_with_tiles_sums_have_a_length_up_to_which_bits_stay() -> None:
+    assert device.longest_short_product() == device.LONGEST_IN_TILES
 
 
 def test_more_products_are_remembered_unless_told_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:

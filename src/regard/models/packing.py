@@ -103,6 +103,8 @@ class Bfloat16Linear(_Packed):
 
     def forward(self, inputs: Float[Tensor, "*any F"]) -> Float[Tensor, "*any V"]:
         """Multiply with the packed weights; the result is in single precision again."""
+        if inputs.shape.numel() == self.in_features:  # oneDNN has other ways, with other last digits, for a single row
+            return self.forward(inputs.reshape(1, -1).expand(2, -1))[:1].view(*inputs.shape[:-1], -1)
         first, *others = self.packed
         if not others:
             return _short_product(inputs, first, self.short_bias).float()
@@ -151,7 +153,7 @@ def _by_tiles(
     zeros = torch.zeros(len(weights), dtype=torch.int32)
 
     def multiply(numbers: Int[Tensor, "R F"]) -> Float[Tensor, "R V"]:
-        rows = numbers if len(numbers) > 1 else numbers.expand(2, -1).contiguous()  # a single row is a plain loop too
+        rows = numbers.expand(2, -1).contiguous() if len(numbers) == 1 else numbers  # a single row is a plain loop too
         product: Tensor = torch.ops.onednn.qlinear_pointwise(
             rows, 1.0, 0, packed, scale, zeros, None, 1.0, 0, torch.float32, "none", [], ""
         )

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Generic
 
 import torch
@@ -62,13 +63,16 @@ class Ensemble(Generic[E]):
 
 
 def mean_log_probs(log_probs: Sequence[Float[Tensor, "*shape"]]) -> Float[Tensor, "*shape"]:
-    """Return the logarithm of the mean of probabilities."""
+    """Return the logarithm of the mean of probabilities, added up one after the other: torch's order may differ."""
     if len(log_probs) == 1:
         return log_probs[0]
-    return torch.stack(list(log_probs)).logsumexp(dim=0) - math.log(len(log_probs))
+    largest = reduce(torch.maximum, log_probs)
+    largest = largest.masked_fill(largest == -math.inf, 0.0)
+    total = reduce(torch.add, ((each - largest).exp() for each in log_probs))
+    return largest + total.log() - math.log(len(log_probs))
 
 
 def mean_weights(weights: Sequence[Tensor]) -> Tensor:
     """Return the mean attention, or the first one's where the numbers of heads differ."""
     is_alike = all(other.shape == weights[0].shape for other in weights)
-    return torch.stack(list(weights)).mean(dim=0) if is_alike else weights[0]
+    return reduce(torch.add, weights) / len(weights) if is_alike else weights[0]

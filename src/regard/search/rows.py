@@ -1,7 +1,7 @@
 """The rows a model is asked about: a few hypotheses of every sentence that is still open.
 
 A search keeps W hypotheses for each of B sentences: the places 0 .. B x W - 1, those of sentence b from b x W on.
-Only places that are alive cost a row of the model.
+Sentences that are finished cost nothing any more; of an open one, dead places may cost a row of the model too.
 """
 
 from collections.abc import Callable, Sequence

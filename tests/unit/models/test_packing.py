@@ -108,7 +108,7 @@ def test_bytes_are_near_the_product_and_bits_do_not_depend_on_other_rows() -> No
         assert product.dtype == torch.float32
         error = (product - layer(rows)).abs() / rows.abs().amax(dim=1, keepdim=True)
         assert 0 < error.max() < 0.02  # 96 roundings of half a 127th, most of which cancel
-        for few in (1, 2, 31, 33, 64):
+        for few in (0, 1, 2, 31, 33, 64):
             assert torch.equal(packed(rows[:few]), product[:few])
         assert torch.equal(packed(torch.zeros(2, 96)), layer.bias.expand(2, -1))
         assert packed(torch.full((1, 96), float("nan"))).isnan().all()
@@ -150,10 +150,10 @@ def test_bfloat16_rounds_once() -> None:
 
 
 @needs_short
-@pytest.mark.parametrize("size", [256, 512, 768, 1024, 1536])
+@pytest.mark.parametrize("size", [32, 64, 256, 512, 768, 1024, 1536])
 def test_bits_of_long_products_do_not_depend_on_other_rows(size: int) -> None:
     generator = torch.Generator().manual_seed(3)
-    layer = nn.Linear(size, 96)
+    layer = nn.Linear(size, 96, bias=False)  # a bias would hide the last digits
     half = torch.randn(600, size // 2, generator=generator)
     rows = torch.cat((half, half), dim=1)
     with torch.inference_mode():
@@ -162,6 +162,8 @@ def test_bits_of_long_products_do_not_depend_on_other_rows(size: int) -> None:
         many = packed(rows)
         for few in (1, 2, 5, 33, 40, 64, 129, 333):
             assert torch.equal(packed(rows[:few]), many[:few])
+        assert torch.equal(packed(rows[0]), many[0])
+        assert torch.equal(packed(rows[:1, None]), many[:1, None])
 
 
 @needs_short

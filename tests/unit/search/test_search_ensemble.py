@@ -7,6 +7,7 @@ import torch
 
 from regard.errors import RegardError
 from regard.search import Ensemble, Length, Rules, Sources, Step, beam, greedy, score
+from regard.search.ensemble import mean_log_probs, mean_weights
 from search_models import Look, TableStepper
 
 RULES = Rules(longest=Length(offset=4))
@@ -37,6 +38,18 @@ def test_two_models_are_averaged_in_probability() -> None:
         assert h.token_log_probs == pytest.approx(by_hand, abs=1e-5)
         mean = (Look(one, sentence).attention(h.tokens) + Look(other, sentence).attention(h.tokens)) / 2
         torch.testing.assert_close(h.attention, mean)
+
+
+def test_many_models_have_the_same_bits_in_any_batch() -> None:
+    generator = torch.Generator().manual_seed(1)
+    parts = [torch.randn(40, 3, 37, generator=generator) for _ in range(7)]
+    for mean in (mean_log_probs, mean_weights):
+        together = mean(parts)
+        for rows in (slice(0, 1), slice(3, 4), slice(5, 22)):
+            assert torch.equal(mean([part[rows] for part in parts]), together[rows])
+    wanted = torch.stack(parts).logsumexp(dim=0) - math.log(7)
+    torch.testing.assert_close(mean_log_probs(parts), wanted)
+    assert mean_log_probs([torch.full((2,), -math.inf)] * 2).tolist() == [-math.inf] * 2
 
 
 def test_attention_of_unlike_shape_is_the_first_models() -> None:

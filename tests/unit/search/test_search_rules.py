@@ -1,5 +1,7 @@
 """What a search may produce, what it must begin with, and where it must look."""
 
+from collections.abc import Sequence
+
 import pytest
 import torch
 from hypothesis import given, settings
@@ -24,6 +26,7 @@ from regard.search import (
     sample,
     unknown_positions,
 )
+from regard.search.rows import Expander
 from regard.search.rules import NEVER, forbid_end
 from search_models import Look, Network, TableStepper, batch, memories
 
@@ -120,6 +123,24 @@ def test_a_repeat_is_the_only_thing_no_repeat_forbids() -> None:
     NoRepeat(3).forbid(log_probs, torch.tensor([[BOS, 5, 6, 7, 5, 6], [BOS, 5, 6, 7, 6, 5]]))
     assert log_probs[0].isinf().nonzero().flatten().tolist() == [PAD, 7]
     assert log_probs[1].isinf().nonzero().flatten().tolist() == [PAD]
+
+
+@pytest.mark.parametrize(
+    ("alive", "chosen"),
+    [
+        ("11111 11111 11111", range(15)),
+        ("11111 00000 11111", [*range(5), *range(10, 15)]),  # a finished sentence leaves
+        ("11111 11000 11111", range(15)),  # an open one stays whole while it is cheaper
+        ("11111 11000 00000", range(10)),
+        ("10000 00100 00010", [0, 7, 13]),  # but not where most of it is dead
+        ("00000 00000 00000", []),
+    ],
+)
+def test_open_sentences_keep_all_their_places(alive: str, chosen: Sequence[int]) -> None:
+    source = batch(memories([3, 2, 4], SIZE, seed=1))
+    expander = Expander(MODEL, source, width=5, rules=Rules())
+    is_alive = torch.tensor([mark == "1" for mark in alive if mark != " "])
+    assert expander._places(is_alive, torch.arange(15)).tolist() == [*chosen]
 
 
 def test_lengths_follow_the_source() -> None:
