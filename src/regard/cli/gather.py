@@ -65,7 +65,8 @@ def gather(words: Iterable[str], strategy: Strategy, split: str, *, needs_weight
     for run in opened:
         with found.surviving(run.path):
             ready = prepared(run, strategy, split)
-            assert not needs_weights or ready.size
+            if needs_weights:
+                ready.load_weights("best")
             found.runs.append(ready)
     return found
 
