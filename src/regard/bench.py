@@ -141,7 +141,7 @@ def _operations_per_token(trainer: Trainer, batches: list[Batch]) -> float:
     """Count the floating-point operations of all matrix products, forward and backward, for each target token."""
     with FlopCounterMode(display=False, custom_mapping=_uncounted()) as counter:
         for batch in batches:
-            trainer.shares.part(batch, number=0, step=0, tokens=batch.target_tokens)
+            trainer.shares.part(batch, number=0, step=0)
     return float(counter.get_total_flops()) / sum(batch.target_tokens for batch in batches)
 
 

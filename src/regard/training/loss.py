@@ -8,8 +8,10 @@ from torch.autograd.function import once_differentiable
 
 from regard.types import Float, Int, Tensor
 
-CHUNK, BLOCK = 512, 32
-"""Rows of logits that are multiplied at a time, and that are normalised at a time: these fit a core's own cache."""
+HELD = 2**24
+"""How many logits are held at a time: the longer the products, the faster, and 6,000 words fill 33 MB in bfloat16."""
+BLOCK = 32
+"""Rows of logits that are normalised at a time: these fit a core's own cache."""
 LEAST = torch.finfo(torch.float32).tiny
 """Smallest probability that the reported loss tells from 0; gradients do not pass through it."""
 
@@ -19,16 +21,17 @@ class _LinearCrossEntropy(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        context: Any, features: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, smoothing: float, divisor: int
+        context: Any, features: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, smoothing: float
     ) -> tuple[Tensor, Tensor]:
         dtype = torch.get_autocast_dtype("cpu") if torch.is_autocast_enabled("cpu") else features.dtype
         features, matrix = features.to(dtype), weight.to(dtype)
-        grad_features = torch.empty_like(features)
-        grad_weight, grad_bias = torch.zeros_like(matrix), torch.zeros_like(bias)
+        grad_features, grad_weight = torch.empty_like(features), torch.empty_like(matrix)
+        grad_bias = torch.zeros_like(bias)
         nats, logits_of_gold = torch.zeros(2, device=features.device)
-        held = features.new_empty(min(CHUNK, len(targets)), weight.shape[0])  # every chunk is computed in it
-        chunks = (tensor.split(CHUNK) for tensor in (features, targets[:, None], grad_features))
-        for rows, gold, grad_rows in zip(*chunks, strict=True):
+        size = max(BLOCK, HELD // len(matrix))
+        held = features.new_empty(min(size, len(targets)), len(matrix))  # every chunk is computed in it
+        chunks = (tensor.split(size) for tensor in (features, targets[:, None], grad_features))
+        for number, (rows, gold, grad_rows) in enumerate(zip(*chunks, strict=True)):
             slopes = held[: len(rows)]
             torch.mm(rows, matrix.t(), out=slopes)
             for block, gold_block in zip(slopes.split(BLOCK), gold.split(BLOCK), strict=True):
@@ -37,17 +40,19 @@ class _LinearCrossEntropy(torch.autograd.Function):
                 torch.softmax(slope, dim=1, out=slope)
                 nats -= slope.gather(1, gold_block).clamp_min_(LEAST).log_().sum()
                 slope.scatter_add_(1, gold_block, slope.new_full((1, 1), smoothing - 1.0).expand_as(gold_block))
-                slope /= divisor
                 grad_bias += slope.sum(dim=0)
                 block.copy_(slope)
             torch.mm(slopes, matrix, out=grad_rows)
-            grad_weight.addmm_(slopes.t(), rows)
-        loss = (1 - smoothing) / divisor * nats
+            if number:
+                grad_weight.addmm_(slopes.t(), rows)
+            else:
+                torch.mm(slopes.t(), rows, out=grad_weight)
+        loss = (1 - smoothing) * nats
         if smoothing:
             # It adds the same to every word, so its part of loss and gradients is known without the words' logits.
-            evenly = smoothing / weight.shape[0] / divisor
+            evenly = smoothing / len(matrix)
             all_words, all_rows = (tensor.sum(dim=0).float() for tensor in (matrix, features))
-            spread = (nats + logits_of_gold) * weight.shape[0]  # logarithms of the softmaxes' denominators
+            spread = (nats + logits_of_gold) * len(matrix)  # logarithms of the softmaxes' denominators
             spread -= all_rows @ all_words + len(targets) * bias.sum()
             loss += evenly * spread
             grad_features -= (evenly * all_words).to(dtype)
@@ -65,7 +70,7 @@ class _LinearCrossEntropy(torch.autograd.Function):
         gradients = grad_features, grad_weight.to(context.dtype), grad_bias
         if grads[0] != 1:  # multiplying a matrix as large as the output layer for nothing would take its time
             gradients = tuple(gradient * grads[0] for gradient in gradients)
-        return *gradients, None, None, None
+        return *gradients, None, None
 
 
 def linear_cross_entropy(
@@ -74,9 +79,8 @@ def linear_cross_entropy(
     targets: Int[Tensor, " L"],
     *,
     smoothing: float = 0.0,
-    divisor: int = 1,
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
-    """Return the smoothed loss summed over the rows and divided, which has a gradient, and the plain sum in nats."""
-    parts = features, output.weight, output.bias, targets, smoothing, divisor
+    """Return the smoothed loss summed over the rows, which has a gradient, and the plain sum in nats."""
+    parts = features, output.weight, output.bias, targets, smoothing
     smoothed, nats = _LinearCrossEntropy.apply(*parts)  # type: ignore[no-untyped-call]
     return smoothed, nats

@@ -26,7 +26,7 @@ class Gradient:
     nats: float
     """Training loss of the batch, without label smoothing."""
     tensors: tuple[Tensor, ...]
-    """One for each parameter, of the mean loss per target token."""
+    """One for each parameter, of the loss summed over all target tokens."""
 
 
 class Wanted(NamedTuple):
@@ -70,20 +70,16 @@ class Shares:
     def gradient(self, batch: Batch, *, step: int) -> Gradient:
         """Return the gradient of a batch; the dropout depends on seed, step and share alone."""
         count = min(len(self.replicas), len(batch.rows))
-        tokens = batch.target_tokens
         shares = [batch.share(number, count) for number in range(count)]
         self._convert()
         if count == 1:
-            return self.part(shares[0], number=0, step=step, tokens=tokens)
-        jobs = [
-            self._pool.submit(self.part, share, number=number, step=step, tokens=tokens)
-            for number, share in enumerate(shares)
-        ]
+            return self.part(shares[0], number=0, step=step)
+        jobs = [self._pool.submit(self.part, share, number=number, step=step) for number, share in enumerate(shares)]
         parts = [job.result() for job in jobs]
         return Gradient(sum(part.nats for part in parts), _sum([part.tensors for part in parts]))
 
-    def part(self, batch: Batch, *, number: int, step: int, tokens: int) -> Gradient:
-        """Return one worker's share of the gradient; ``tokens`` is what the whole batch has."""
+    def part(self, batch: Batch, *, number: int, step: int) -> Gradient:
+        """Return one worker's share of the gradient."""
         replica = self.replicas[number]
         self.generators[number].manual_seed(int(np.random.SeedSequence((self.seed, step, number)).generate_state(1)[0]))
         batch = batch.to(self.device)
@@ -92,9 +88,7 @@ class Shares:
         with autocast(self.device, self.precision):
             features = _of_tokens(read_batch(replica, batch).features, batch.is_target)
             targets = batch.target_out[batch.is_target]
-            loss, nats = linear_cross_entropy(
-                features, replica.output, targets, smoothing=self.smoothing, divisor=tokens
-            )
+            loss, nats = linear_cross_entropy(features, replica.output, targets, smoothing=self.smoothing)
         words = [Wanted(table.weight, *found) for table in self.tables[number] for found in table.forget()]
         wanted = [*self._wanted, *words]
         gradients = torch.autograd.grad(loss, [one.leaf for one in wanted], allow_unused=True)

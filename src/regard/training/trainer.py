@@ -67,6 +67,18 @@ class Checkpoint:
     """Progress as JSON."""
 
 
+class DividingAdamW(torch.optim.AdamW):
+    """AdamW that divides gradients on the way, for the mean per token and for clipping: a pass less over all of them.
+
+    torch's fused optimiser looks for both attributes, which others set for gradients that were enlarged.
+    """
+
+    grad_scale: Tensor
+    """What gradients are divided by."""
+    found_inf: Tensor
+    """Whether the step is to be left out."""
+
+
 class Trainer:
     """Trains a model. Same model, data, seed and machine: same weights, interrupted or not."""
 
@@ -89,13 +101,15 @@ class Trainer:
         self.names = [name for name, _ in self.model.named_parameters()]
         self.parameters = list(self.model.parameters())
         self.average = [p.detach().clone() for p in self.parameters] if config.ema else []
-        self.optimizer = torch.optim.AdamW(
+        self.optimizer = DividingAdamW(
             self.parameters,
             lr=config.learning_rate,
             betas=(0.9, config.beta2),
             weight_decay=config.weight_decay,
             fused=True,
         )
+        self.optimizer.grad_scale = torch.ones((), device=self.device)
+        self.optimizer.found_inf = torch.zeros((), device=self.device)
         self.shares = Shares(
             self.model,
             threads=config.threads or torch.get_num_threads(),
@@ -256,11 +270,11 @@ class Trainer:
         """Learn from one batch; return its loss in nats and its target tokens. A loss of NaN changes nothing."""
         gradient = self.shares.gradient(batch, step=self.progress.step)
         tokens = batch.target_tokens
-        norm = float(torch.nn.utils.get_total_norm(gradient.tensors, foreach=True))
+        norm = float(torch.nn.utils.get_total_norm(gradient.tensors, foreach=True)) / tokens
         if not math.isfinite(gradient.nats) or not math.isfinite(norm):
             return math.nan, tokens
-        if self.config.clip and norm > self.config.clip:
-            torch._foreach_mul_(gradient.tensors, self.config.clip / norm)
+        excess = max(1.0, norm / self.config.clip) if self.config.clip else 1.0
+        self.optimizer.grad_scale.fill_(tokens * excess)
         for parameter, tensor in zip(self.parameters, gradient.tensors, strict=True):
             parameter.grad = tensor
         for group in self.optimizer.param_groups:

@@ -53,7 +53,7 @@ def plain_gradient(network: Seq2Seq, of: Batch, precision: torch.dtype) -> list[
         features = read_batch(network.train(), of).features[of.is_target]
         logits = network.output(features).float()
     targets = of.target_out[of.is_target]
-    cross_entropy(logits, targets, label_smoothing=0.1).backward()
+    cross_entropy(logits, targets, label_smoothing=0.1, reduction="sum").backward()
     return [torch.zeros_like(p) if p.grad is None else p.grad for p in network.parameters()]
 
 
