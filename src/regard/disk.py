@@ -30,7 +30,14 @@ def telling(path: Path) -> Iterator[None]:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Give a name to write to; what is there at the end takes the place of ``path`` in one step."""
+    """Give a name to write to; what is there at the end takes the place of ``path`` in one step.
+
+    A link stays, and the file that it names is replaced. A pipe or a device is never replaced, but written to.
+    """
+    if path.exists() and not path.is_file():
+        yield path
+        return
+    path = Path(os.path.realpath(path))
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
         yield partial

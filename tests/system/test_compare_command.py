@@ -240,6 +240,20 @@ def test_scores_by_beam_width_need_two_of_them(folder: Path, tmp_path: Path) -> 
     assert "beam width (1: greedy)" in picture.read_text(encoding="utf-8")
 
 
+def test_scores_by_beam_width_are_refused_before_the_training(tmp_path: Path) -> None:
+    result = compare("reverse", "--seeds", "2", "--dir", tmp_path / "runs", "--by-beam", tmp_path / "b.svg")
+    assert result.exit_code == 1
+    assert result.stderr.startswith("Error: --by-beam: 2 runs are to be trained first, ")
+    assert os.listdir(tmp_path) == []
+
+
+def test_one_form_at_a_time(folder: Path) -> None:
+    result = compare(folder, "--json", "--csv")
+    assert result.exit_code == 1
+    assert result.stderr.splitlines()[-1] == "Error: --json and --csv: want one of them at a time."
+    assert result.stdout == ""
+
+
 @pytest.mark.parametrize(
     ("name", "why"),
     [

@@ -43,6 +43,27 @@ def test_a_file_is_replaced_whole_or_kept(tmp_path: Path) -> None:
     assert [each.name for each in tmp_path.iterdir()] == ["file"]
 
 
+def test_a_link_stays_and_its_file_is_replaced(tmp_path: Path) -> None:
+    link, file = tmp_path / "link", tmp_path / "elsewhere" / "file"
+    file.parent.mkdir()
+    link.symlink_to(file)
+    for content in (b"first, when there is no file yet", b"second"):
+        write_atomically(link, content)
+        assert link.is_symlink()
+        assert file.read_bytes() == content
+    assert os.listdir(file.parent) == ["file"]
+
+
+def test_a_pipe_is_written_to(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor() as pool:
+        read = pool.submit(pipe.read_bytes)
+        write_atomically(pipe, b"content")
+        assert read.result(10) == b"content"
+    assert pipe.is_fifo()
+
+
 def test_a_line_is_added_whole_or_not_at_all(tmp_path: Path) -> None:
     path = tmp_path / "lines"
     append_line(path, "one")

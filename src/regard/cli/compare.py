@@ -5,9 +5,9 @@ import io
 import json
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import click
 
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from regard.run import Run
     from regard.search.strategy import Strategy
     from regard.training.grid import Grid
-
-Form = Literal["text", "json", "csv", "markdown", "latex"]
 
 
 @click.command()
@@ -49,10 +47,10 @@ Form = Literal["text", "json", "csv", "markdown", "latex"]
     "--by-beam", type=PictureType(), metavar="FILE", help="Draw the score by the beam widths evaluated so far."
 )
 @click.option("--entropy", type=PictureType(), metavar="FILE", help="Draw the entropy of attention by epoch.")
-@click.option("--json", "form", flag_value="json", help="Print everything as JSON.")
-@click.option("--csv", "form", flag_value="csv", help="Print the table as CSV.")
-@click.option("--markdown", "form", flag_value="markdown", help="Print tables and verdict as Markdown.")
-@click.option("--latex", "form", flag_value="latex", help="Print tables and verdict as LaTeX (booktabs).")
+@click.option("--json", is_flag=True, help="Print everything as JSON.")
+@click.option("--csv", is_flag=True, help="Print the table as CSV.")
+@click.option("--markdown", is_flag=True, help="Print tables and verdict as Markdown.")
+@click.option("--latex", is_flag=True, help="Print tables and verdict as LaTeX (booktabs).")
 def compare(
     words: tuple[str, ...],
     attention: str | None,
@@ -67,7 +65,7 @@ def compare(
     by_length: Path | None,
     by_beam: Path | None,
     entropy: Path | None,
-    form: Form | None,
+    **forms: bool,
 ) -> None:  # fmt: skip
     """Compare mechanisms, or any settings, over several seeds: train what is missing, read what is there.
 
@@ -80,6 +78,7 @@ def compare(
     from regard.search.strategy import Strategy
     from regard.training.grid import Grid, parse_axes
 
+    form = _form(forms)
     if metric:
         check_metric(metric)
     strategy = Strategy(width=beam)
@@ -94,16 +93,29 @@ def compare(
         axes = ([] if attention is None else [f"model.attention={attention}"]) + list(vary)
         grid = Grid(words[0], words[1:], parse_axes(axes), seeds)
         folder = folder or Path("runs") / f"compare-{Path(words[0]).stem}"
+        if by_beam and (fresh := sum(not cell.is_trained() for cell in grid.cells(folder))):
+            raise RegardError(
+                f"--by-beam: {fresh} runs are to be trained first, and will have a score for one beam width; want two "
+                "at least. Compare without it, then call `regard evaluate RUN --beam 1 5 10` for each run."
+            )
         gathered = _trained(grid, jobs=jobs, folder=folder, strategy=strategy, split=split, metric=metric)
         advice = "the same command tries again"
     if not gathered.runs:
         gathered.close(advice)
     evaluation = f"{split}-{strategy}"
     found = compare_runs(gathered.runs, evaluation=evaluation, metric=metric, axes=gathered.axes, notes=gathered.notes)
-    click.echo(FORMS[form or "text"](found), nl=False)
+    click.echo(FORMS[form](found), nl=False)
     _say_notes(found, gathered, form)
     _draw(found, form, curves=curves, by_length=by_length, by_beam=by_beam, entropy=entropy)
     gathered.close(advice)
+
+
+def _form(forms: Mapping[str, bool]) -> str:
+    """Return what to print the comparison as."""
+    chosen = [name for name, is_chosen in forms.items() if is_chosen] or ["text"]
+    if len(chosen) > 1:
+        raise click.UsageError(f"{' and '.join(f'--{name}' for name in chosen)}: want one of them at a time.")
+    return chosen[0]
 
 
 def _trained(
@@ -159,7 +171,7 @@ def _check_corpora(recipes: "Sequence[DataConfig]", split: str, metric: str | No
         check_metric(metric, first.unit)
 
 
-def _say_notes(found: "Comparison", gathered: "Gathered", form: Form | None) -> None:
+def _say_notes(found: "Comparison", gathered: "Gathered", form: str) -> None:
     """Tell what the form of the table does not, and what was not told yet."""
     from regard.compare import tables
 
@@ -170,7 +182,7 @@ def _say_notes(found: "Comparison", gathered: "Gathered", form: Form | None) -> 
             say(note)
 
 
-def _draw(found: "Comparison", form: Form | None, **places: Path | None) -> None:
+def _draw(found: "Comparison", form: str, **places: Path | None) -> None:
     """Draw to files, and to the terminal after the table, or beside it where a program reads the table."""
     if not any(places.values()):
         return
@@ -193,7 +205,7 @@ def _draw(found: "Comparison", form: Form | None, **places: Path | None) -> None
             try:
                 figure = pictures[name]()
                 if path == TERMINAL:
-                    Console(stderr=form is not None).print(TerminalChart(figure))
+                    Console(stderr=form != "text").print(TerminalChart(figure))
                 else:
                     save(figure, path)
                     say(f"drawn in {path}")

@@ -15,6 +15,7 @@ import click
 
 from regard.cli.options import RANKING, also_option, batch_option, beam_option, refuse, search_options
 from regard.cli.terminal import bar, say, say_how_to_type
+from regard.disk import replacing
 from regard.errors import RegardError
 
 if TYPE_CHECKING:
@@ -220,17 +221,10 @@ def _sink(path: Path | None) -> Iterator[IO[str] | None]:
     if path is None:
         yield None
         return
-    is_special = path.exists() and not path.is_file()  # a pipe or a device is written to, never replaced
-    partial = path if is_special else path.with_name(path.name + ".partial")
-    try:
-        file = partial.open("w", encoding="utf-8")
-    except OSError as error:
-        raise RegardError(f"{path}: cannot be written ({error.strerror}).") from None
-    try:
+    with replacing(path) as partial:
+        try:
+            file = partial.open("w", encoding="utf-8")
+        except OSError as error:
+            raise RegardError(f"{path}: cannot be written ({error.strerror}).") from None
         with file:
             yield file
-        if not is_special:
-            os.replace(partial, path)
-    finally:
-        if not is_special:
-            partial.unlink(missing_ok=True)

@@ -1,6 +1,5 @@
 """Figures to files: PNG, SVG and PDF by suffix, the same bytes for the same picture, never half a file."""
 
-import os
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
+from regard.disk import write_atomically
 from regard.errors import RegardError
 
 _METADATA = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None, "Producer": None}}
@@ -41,10 +41,7 @@ def render(figure: Figure, kind: str, *, dpi: float = _DPI) -> bytes:
 
 def write(path: Path, content: bytes) -> None:
     """Write a file in one step: it is there whole or not at all."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        partial.write_bytes(content)
-        partial.replace(path)
+        write_atomically(path, content)
     except OSError as error:
-        partial.unlink(missing_ok=True)
         raise RegardError(f"{path}: cannot be written ({error.strerror}); choose another place.") from error
