@@ -90,7 +90,7 @@ class HalfLinear(_Packed):
 class Bfloat16Linear(_Packed):
     """Inputs and weights in bfloat16, sums in single precision, rounded to bfloat16 at the end.
 
-    Where the processor does not add up as many numbers in one go, parts of the sum are rounded and added.
+    Where the processor does not add up as many numbers in one go, it goes on from a part of the sum that is rounded.
     """
 
     def __init__(self, layer: nn.Linear) -> None:
@@ -105,19 +105,11 @@ class Bfloat16Linear(_Packed):
         """Multiply with the packed weights; the result is in single precision again."""
         if inputs.shape.numel() == self.in_features:  # oneDNN has other ways, with other last digits, for a single row
             return self.forward(inputs.reshape(1, -1).expand(2, -1))[:1].view(*inputs.shape[:-1], -1)
-        first, *others = self.packed
-        if not others:
-            return _short_product(inputs, first, self.short_bias).float()
-        part, *parts = inputs.split(self.size, dim=-1)
-        product = _short_product(part, first, self.short_bias).float()
-        for part, packed in zip(parts, others, strict=True):
-            product += _short_product(part, packed, None)
-        return product
-
-
-def _short_product(inputs: Tensor, packed: Tensor, bias: Tensor | None) -> Tensor:
-    product: Tensor = torch.ops.mkldnn._linear_pointwise(inputs.bfloat16(), packed, bias, "none", [], "")
-    return product
+        (part, packed), *others = zip(inputs.split(self.size, dim=-1), self.packed, strict=True)
+        product: Tensor = torch.ops.mkldnn._linear_pointwise(part.bfloat16(), packed, self.short_bias, "none", [], "")
+        for part, packed in others:
+            product = torch.ops.mkldnn._linear_pointwise.binary(part.bfloat16(), product, packed, None, "add")
+        return product.float()
 
 
 class ByteLinear(_Packed):
