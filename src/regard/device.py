@@ -83,11 +83,11 @@ def _has_rows_of_their_own(length: int) -> bool:
     half, columns = (torch.randn(size, length // 2, generator=generator) for size in (600, 96))
     rows, weights = torch.cat((half, half), dim=1), torch.cat((columns, -columns), dim=1)
     packed = torch.ops.mkldnn._reorder_linear_weight(weights.bfloat16())
-    many, *others = (
-        torch.ops.mkldnn._linear_pointwise(rows[:count].bfloat16(), packed, None, "none", [], "")
-        for count in (600, 2, 3, 5, 40, 333)  # a single row is never multiplied
-    )
-    return all(torch.equal(few, many[: len(few)]) for few in others)
+    linear, before = torch.ops.mkldnn._linear_pointwise, torch.zeros(600, 96, dtype=torch.bfloat16)
+    counts = (600, 2, 3, 5, 40, 333)  # a single row is never multiplied
+    fresh = [linear(rows[:n].bfloat16(), packed, None, "none", [], "") for n in counts]
+    added = [linear(rows[:n].bfloat16(), before[:n], packed, None, "add") for n in counts]
+    return all(torch.equal(few, many[: len(few)]) for many, *others in (fresh, added) for few in others)
 
 
 def processor() -> str:
@@ -121,8 +121,9 @@ def keep_freed_memory() -> None:
 def keep_compiled_products() -> None:
     """Ask oneDNN, before it has computed anything, to remember more of the products that it has compiled.
 
-    It compiles a matrix product for every size it meets, in up to half a millisecond, and forgets all but the last
-    1,024. The batches of an epoch have some thousands of sizes in all; a compiled product takes up to 0.7 megabytes.
+    It compiles a matrix product for every size it meets, in half a millisecond (up to 30 with tiles), and forgets all
+    but the last 1,024. The batches of an epoch have some thousands of sizes in all; a compiled product takes up to 0.7
+    megabytes.
     """
     os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", str(COMPILED))
 

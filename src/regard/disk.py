@@ -1,5 +1,6 @@
 """Files written whole or not at all, by one process at a time; a full disk or a damaged file is told in one line."""
 
+import errno
 import json
 import os
 from collections.abc import Iterator, Mapping
@@ -30,14 +31,7 @@ def telling(path: Path) -> Iterator[None]:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Give a name to write to; what is there at the end takes the place of ``path`` in one step.
-
-    A link stays, and the file that it names is replaced. A pipe or a device is never replaced, but written to.
-    """
-    if path.exists() and not path.is_file():
-        yield path
-        return
-    path = Path(os.path.realpath(path))
+    """Give a name to write to; what is there at the end takes the place of ``path`` in one step."""
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
         yield partial
@@ -45,6 +39,23 @@ def replacing(path: Path) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             partial.unlink(missing_ok=True)
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[Path]:
+    """Do as `replacing` for a place that a user has named, which may be more than a file.
+
+    A link stays, and the file that it names is replaced. Pipes and devices, standard output among them, are written to.
+    """
+    is_special = path.exists() and not path.is_file()
+    if is_special or path.absolute().is_relative_to("/dev") or path.absolute().is_relative_to("/proc"):
+        yield path
+        return
+    place = Path(os.path.realpath(path))
+    if place.is_symlink():
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
+    with replacing(place) as partial:
+        yield partial
 
 
 def write_atomically(path: Path, content: bytes) -> None:

@@ -243,7 +243,8 @@ def test_scores_by_beam_width_need_two_of_them(folder: Path, tmp_path: Path) -> 
 def test_scores_by_beam_width_are_refused_before_the_training(tmp_path: Path) -> None:
     result = compare("reverse", "--seeds", "2", "--dir", tmp_path / "runs", "--by-beam", tmp_path / "b.svg")
     assert result.exit_code == 1
-    assert result.stderr.startswith("Error: --by-beam: 2 runs are to be trained first, ")
+    assert result.stderr.startswith("Error: --by-beam: 2 of 2 runs have no scores yet")
+    assert "--split test --beam 1 5 10" in result.stderr
     assert os.listdir(tmp_path) == []
 
 

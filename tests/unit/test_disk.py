@@ -2,6 +2,8 @@
 
 import os
 import resource
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -13,7 +15,7 @@ import torch
 
 from regard.config import load_config
 from regard.data.tokenizers import TokenizerPair
-from regard.disk import WriteError, append_line, lock, telling, write_atomically
+from regard.disk import WriteError, append_line, lock, telling, write_atomically, writing
 from regard.errors import RegardError
 from regard.run import Run
 from regard.training.session import Session
@@ -48,20 +50,48 @@ def test_a_link_stays_and_its_file_is_replaced(tmp_path: Path) -> None:
     file.parent.mkdir()
     link.symlink_to(file)
     for content in (b"first, when there is no file yet", b"second"):
-        write_atomically(link, content)
+        with writing(link) as place:
+            place.write_bytes(content)
         assert link.is_symlink()
         assert file.read_bytes() == content
     assert os.listdir(file.parent) == ["file"]
 
 
+def test_a_link_to_itself_stays(tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(link)
+    with pytest.raises(WriteError, match="Too many levels of symbolic links"), telling(link), writing(link):
+        pytest.fail("there is nothing to write to")
+    assert link.is_symlink()
+
+
+def test_a_file_of_a_run_takes_the_place_of_a_link(tmp_path: Path) -> None:
+    link, file = tmp_path / "link", tmp_path / "of another run"
+    file.write_bytes(b"kept")
+    link.symlink_to(file)
+    write_atomically(link, b"new")
+    assert (link.read_bytes(), file.read_bytes()) == (b"new", b"kept")
+
+
 def test_a_pipe_is_written_to(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    with ThreadPoolExecutor() as pool:
-        read = pool.submit(pipe.read_bytes)
-        write_atomically(pipe, b"content")
-        assert read.result(10) == b"content"
+    end = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        with writing(pipe) as place:
+            place.write_bytes(b"content")
+        assert os.read(end, 100) == b"content"
+    finally:
+        os.close(end)
     assert pipe.is_fifo()
+
+
+def test_standard_output_is_written_to_wherever_it_goes(tmp_path: Path) -> None:
+    code = "from pathlib import Path; from regard.pictures.files import write; write(Path('/dev/stdout'), b'content')"
+    with (tmp_path / "out").open("wb") as out:
+        subprocess.run([sys.executable, "-c", code], check=True, stdout=out)
+    assert os.listdir(tmp_path) == ["out"]
+    assert (tmp_path / "out").read_bytes() == b"content"
 
 
 def test_a_line_is_added_whole_or_not_at_all(tmp_path: Path) -> None:

@@ -93,12 +93,9 @@ def compare(
         axes = ([] if attention is None else [f"model.attention={attention}"]) + list(vary)
         grid = Grid(words[0], words[1:], parse_axes(axes), seeds)
         folder = folder or Path("runs") / f"compare-{Path(words[0]).stem}"
-        if by_beam and (fresh := sum(not cell.is_trained() for cell in grid.cells(folder))):
-            raise RegardError(
-                f"--by-beam: {fresh} runs are to be trained first, and will have a score for one beam width; want two "
-                "at least. Compare without it, then call `regard evaluate RUN --beam 1 5 10` for each run."
-            )
-        gathered = _trained(grid, jobs=jobs, folder=folder, strategy=strategy, split=split, metric=metric)
+        gathered = _trained(
+            grid, jobs=jobs, folder=folder, strategy=strategy, split=split, metric=metric, is_by_beam=bool(by_beam)
+        )
         advice = "the same command tries again"
     if not gathered.runs:
         gathered.close(advice)
@@ -119,7 +116,14 @@ def _form(forms: Mapping[str, bool]) -> str:
 
 
 def _trained(
-    grid: "Grid", *, jobs: int | None, folder: Path, strategy: "Strategy", split: str, metric: str | None
+    grid: "Grid",
+    *,
+    jobs: int | None,
+    folder: Path,
+    strategy: "Strategy",
+    split: str,
+    metric: str | None,
+    is_by_beam: bool,
 ) -> "Gathered":
     """Train what is missing of a grid; what cannot work is told before."""
     from regard.cli.fleet import Fleet, cores
@@ -127,9 +131,16 @@ def _trained(
     from regard.run import Run
 
     cells = grid.cells(folder)
-    missing = [cell for cell in cells if not cell.is_trained() or not _has(Run(cell.path), f"{split}-{strategy}")]
+    scored = {cell: _evaluations(Run(cell.path)) for cell in cells}
+    missing = [cell for cell in cells if not cell.is_trained() or f"{split}-{strategy}" not in scored[cell]]
     if missing:
         _check_corpora([cell.config.data for cell in cells], split, metric)
+    if is_by_beam and not all(scored.values()):
+        raise RegardError(
+            f"--by-beam: {sum(not found for found in scored.values())} of {len(cells)} runs have no scores yet and "
+            "will have those of one beam width, want two at least. Compare without it, then call "
+            f"`regard evaluate RUN --split {split} --beam 1 5 10` for each run."
+        )
     grid.save(folder)
     found = Gathered(axes=dict.fromkeys(grid.axes))
     if missing:
@@ -147,11 +158,11 @@ def _trained(
     return found
 
 
-def _has(run: "Run", evaluation: str) -> bool:
+def _evaluations(run: "Run") -> set[str]:
     try:
-        return evaluation in run.evaluations()
-    except RegardError:  # damaged: the process that is to make it tells how
-        return False
+        return set(run.evaluations())
+    except RegardError:  # damaged: the process that is to make them tells how
+        return set()
 
 
 def _check_corpora(recipes: "Sequence[DataConfig]", split: str, metric: str | None) -> None:

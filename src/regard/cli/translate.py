@@ -7,7 +7,7 @@ import sys
 import textwrap
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
@@ -15,7 +15,7 @@ import click
 
 from regard.cli.options import RANKING, also_option, batch_option, beam_option, refuse, search_options
 from regard.cli.terminal import bar, say, say_how_to_type
-from regard.disk import replacing
+from regard.disk import telling, writing
 from regard.errors import RegardError
 
 if TYPE_CHECKING:
@@ -221,10 +221,7 @@ def _sink(path: Path | None) -> Iterator[IO[str] | None]:
     if path is None:
         yield None
         return
-    with replacing(path) as partial:
-        try:
-            file = partial.open("w", encoding="utf-8")
-        except OSError as error:
-            raise RegardError(f"{path}: cannot be written ({error.strerror}).") from None
-        with file:
-            yield file
+    with ExitStack() as stack:
+        with telling(path):
+            file = stack.enter_context(stack.enter_context(writing(path)).open("w", encoding="utf-8"))
+        yield file

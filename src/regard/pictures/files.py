@@ -7,7 +7,7 @@ from typing import Any
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
-from regard.disk import write_atomically
+from regard.disk import writing
 from regard.errors import RegardError
 
 _METADATA = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None, "Producer": None}}
@@ -42,6 +42,7 @@ def render(figure: Figure, kind: str, *, dpi: float = _DPI) -> bytes:
 def write(path: Path, content: bytes) -> None:
     """Write a file in one step: it is there whole or not at all."""
     try:
-        write_atomically(path, content)
+        with writing(path) as place:
+            place.write_bytes(content)
     except OSError as error:
         raise RegardError(f"{path}: cannot be written ({error.strerror}); choose another place.") from error

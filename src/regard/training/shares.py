@@ -97,6 +97,7 @@ class Shares:
     def _gathered(self, wanted: Sequence[Wanted], gradients: Sequence[Tensor | None]) -> tuple[Tensor, ...]:
         """Add up what belongs to the same parameter."""
         gathered: dict[Tensor, Tensor] = {}
+        used: set[int] = set()
         for one, gradient in zip(wanted, gradients, strict=True):
             if gradient is None:  # has no part in the loss
                 continue
@@ -107,7 +108,13 @@ class Shares:
             elif one.parameter in gathered:
                 gathered[one.parameter] += gradient
             else:
-                gathered[one.parameter] = gradient.to(one.parameter.dtype)
+                own = gradient.to(one.parameter.dtype)
+                # Of a sum autograd returns one gradient for all parts, or one number for all elements; the optimiser
+                # writes to gradients, and reads them in the order of the parameter.
+                if own.data_ptr() in used or own.stride() != one.parameter.stride():
+                    own = torch.empty_like(one.parameter).copy_(gradient)
+                used.add(own.data_ptr())
+                gathered[one.parameter] = own
         return tuple(gathered[p] if p in gathered else torch.zeros_like(p) for p in self.parameters)
 
     @torch.no_grad()

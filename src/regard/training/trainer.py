@@ -3,10 +3,10 @@
 import json
 import math
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import torch
@@ -68,15 +68,31 @@ class Checkpoint:
 
 
 class DividingAdamW(torch.optim.AdamW):
-    """AdamW that divides gradients on the way, for the mean per token and for clipping: a pass less over all of them.
+    """Fused AdamW that divides gradients on the way, for the mean per token and for clipping: a pass less over them.
 
-    torch's fused optimiser looks for both attributes, which others set for gradients that were enlarged.
+    torch looks for both attributes, which others set for gradients that were enlarged.
     """
 
-    grad_scale: Tensor
+    grad_scale: Tensor | None = None
     """What gradients are divided by."""
-    found_inf: Tensor
+    found_inf: Tensor | None = None
     """Whether the step is to be left out."""
+
+    def __init__(self, parameters: Sequence[Tensor], **options: Any) -> None:
+        super().__init__(parameters, fused=True, **options)
+        device = parameters[0].device
+        if device.type in ("cpu", "cuda"):  # elsewhere (MPS before torch 2.13) both are ignored
+            self.grad_scale, self.found_inf = torch.ones((), device=device), torch.zeros((), device=device)
+
+    def step_after_division(self, gradients: tuple[Tensor, ...], divisor: float) -> None:
+        """Take a step with the gradients, which are of no use afterwards."""
+        if self.grad_scale is None:
+            torch._foreach_div_(gradients, divisor)
+        else:
+            self.grad_scale.fill_(divisor)
+        for parameter, gradient in zip(self.param_groups[0]["params"], gradients, strict=True):
+            parameter.grad = gradient
+        self.step()
 
 
 class Trainer:
@@ -106,10 +122,7 @@ class Trainer:
             lr=config.learning_rate,
             betas=(0.9, config.beta2),
             weight_decay=config.weight_decay,
-            fused=True,
         )
-        self.optimizer.grad_scale = torch.ones((), device=self.device)
-        self.optimizer.found_inf = torch.zeros((), device=self.device)
         self.shares = Shares(
             self.model,
             threads=config.threads or torch.get_num_threads(),
@@ -274,12 +287,9 @@ class Trainer:
         if not math.isfinite(gradient.nats) or not math.isfinite(norm):
             return math.nan, tokens
         excess = max(1.0, norm / self.config.clip) if self.config.clip else 1.0
-        self.optimizer.grad_scale.fill_(tokens * excess)
-        for parameter, tensor in zip(self.parameters, gradient.tensors, strict=True):
-            parameter.grad = tensor
         for group in self.optimizer.param_groups:
             group["lr"] = learning_rate
-        self.optimizer.step()
+        self.optimizer.step_after_division(gradient.tensors, tokens * excess)
         if self.average:
             # A young average would remember the random start: let it follow closely at first.
             decay = min(self.config.ema, (1 + self.progress.step) / (10 + self.progress.step))

@@ -28,6 +28,17 @@ def test_loss_and_gradients_are_those_of_torch(
         torch.testing.assert_close(got, wanted)
 
 
+@pytest.mark.parametrize("held", [1, 8 * V, module.HELD])
+def test_products_have_whole_blocks_and_no_more_than_is_held(held: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "HELD", held)
+    monkeypatch.setattr(module, "BLOCK", 4)
+    rows, mm = [], torch.mm
+    monkeypatch.setattr(torch, "mm", lambda left, right, **out: rows.append(left.shape[0]) or mm(left, right, **out))
+    linear_cross_entropy(torch.randn(13, F), nn.Linear(F, V), torch.randint(0, V, (13,)))
+    sizes = {1: [4, 4, 4, 4], 8 * V: [8, 8]}.get(held, [16])
+    assert rows == [sizes[0], sizes[0], V, *(size for size in sizes[1:] for _ in range(2))]
+
+
 def test_a_word_held_for_impossible_has_a_finite_loss_and_the_right_gradient() -> None:
     output, features, targets = nn.Linear(F, V), torch.full((1, F), 300.0, requires_grad=True), torch.tensor([4])
     with torch.no_grad():

@@ -85,6 +85,34 @@ def test_tables_may_be_used_as_a_whole(tie: dict[str, Any], precision: torch.dty
     assert (found[of_table] - expected[of_table]).norm() <= 0.03 * expected[of_table].norm()
 
 
+class Odd(Attention):
+    """Its parameters have gradients that share memory, are one number many times, or are laid out otherwise."""
+
+    def __init__(self) -> None:
+        super().__init__(context=10)
+        self.left, self.right = (nn.Parameter(torch.randn(10, 7)) for _ in range(2))
+        self.gain = nn.Parameter(torch.ones(50))
+        self.turned = nn.Parameter(torch.randn(7, 7))
+
+    def weights(self, queries: Tensor, source: Source) -> Tensor:
+        with torch.autocast("cpu", enabled=False):
+            asked = torch.einsum("bth,hg->btg", queries.float(), self.turned.t())
+            scores = asked @ (self.left + self.right).T @ source.keys.float().mT * self.gain.sum() / 50
+        return scores.masked_fill(~source.is_token[:, None], -torch.inf).softmax(dim=2)[:, None]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_every_gradient_has_memory_of_its_own_in_the_order_of_its_parameter(workers: int) -> None:
+    network = model(dropout=0)
+    network.decoder.attention = Odd()
+    found = shares(network, workers).gradient(batch(9), step=4).tensors
+    assert len({one.data_ptr() for one in found}) == len(found)
+    expected = plain_gradient(network, batch(9), torch.float32)
+    for parameter, one, other in zip(network.parameters(), found, expected, strict=True):
+        assert one.stride() == parameter.stride()
+        torch.testing.assert_close(one, other, atol=1e-5, rtol=1e-4)
+
+
 class InFull(Attention):
     """Refuses weights that are not in single precision."""
 

@@ -13,6 +13,7 @@ from regard.config import ModelConfig, TrainConfig
 from regard.data.batches import Batch, EncodedPairs
 from regard.device import COMPILED
 from regard.models.build import build_model
+from regard.models.scoring import read_batch
 from regard.training import trainer as training
 from regard.training.events import Ended, EpochEnded, Event, Stepped
 from regard.training.trainer import Trainer
@@ -50,6 +51,28 @@ def test_it_learns() -> None:
     events = epochs(list(make(epochs=25, learning_rate=0.01).fit()))
     assert events[-1].validation_nats_per_token < 0.5 * events[0].validation_nats_per_token
     assert events[-1].train_nats_per_token < events[0].train_nats_per_token
+
+
+@pytest.mark.parametrize("clip", [0.0, 0.01, 100.0])
+@pytest.mark.parametrize("is_on_the_way", [True, False])
+def test_a_step_follows_the_mean_over_tokens_clipped(clip: float, is_on_the_way: bool) -> None:
+    trainer = make(clip=clip, label_smoothing=0.1)
+    trainer.model.eval()
+    for replica in trainer.shares.replicas:
+        replica.eval()
+    if not is_on_the_way:  # as where torch's optimiser does not divide
+        trainer.optimizer.grad_scale = trainer.optimizer.found_inf = None
+    batch = Pairs().pairs.batch(np.arange(20))
+    features = read_batch(trainer.model, batch).features[batch.is_target]
+    targets = batch.target_out[batch.is_target]
+    loss = torch.nn.functional.cross_entropy(trainer.model.output(features), targets, label_smoothing=0.1)
+    wanted = torch.autograd.grad(loss, trainer.parameters)
+    norm = torch.nn.utils.get_total_norm(wanted)
+    assert 0.01 < norm < 100
+    factor = clip / norm if clip == 0.01 else 1
+    trainer.step(batch, 0.01)
+    moments = [trainer.optimizer.state[parameter]["exp_avg"] for parameter in trainer.parameters]
+    torch.testing.assert_close(moments, [0.1 * factor * gradient for gradient in wanted], atol=1e-8, rtol=1e-4)
 
 
 def test_the_same_seed_gives_the_same_weights() -> None:
