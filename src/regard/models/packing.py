@@ -105,10 +105,11 @@ class Bfloat16Linear(_Packed):
         """Multiply with the packed weights; the result is in single precision again."""
         if inputs.shape.numel() == self.in_features:  # oneDNN has other ways, with other last digits, for a single row
             return self.forward(inputs.reshape(1, -1).expand(2, -1))[:1].view(*inputs.shape[:-1], -1)
-        (part, packed), *others = zip(inputs.split(self.size, dim=-1), self.packed, strict=True)
-        product: Tensor = torch.ops.mkldnn._linear_pointwise(part.bfloat16(), packed, self.short_bias, "none", [], "")
-        for part, packed in others:
-            product = torch.ops.mkldnn._linear_pointwise.binary(part.bfloat16(), product, packed, None, "add")
+        first, *others = inputs.split(self.size, dim=-1) if len(self.packed) > 1 else (inputs,)
+        multiply = torch.ops.mkldnn._linear_pointwise
+        product: Tensor = multiply(first.bfloat16(), self.packed[0], self.short_bias, "none", [], "")
+        for part, packed in zip(others, self.packed[1:], strict=True):
+            product = multiply.binary(part.bfloat16(), product, packed, None, "add")
         return product.float()
 
 
