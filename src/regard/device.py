@@ -121,7 +121,7 @@ def keep_freed_memory() -> None:
 def keep_compiled_products() -> None:
     """Ask oneDNN, before it has computed anything, to remember more of the products that it has compiled.
 
-    It compiles a matrix product for every size it meets, in half a millisecond (up to 30 with tiles), and forgets all
+    It compiles a matrix product for every size it meets, in half a millisecond (up to 50 with tiles), and forgets all
     but the last 1,024. The batches of an epoch have some thousands of sizes in all; a compiled product takes up to 0.7
     megabytes.
     """

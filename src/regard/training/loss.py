@@ -74,7 +74,7 @@ class _LinearCrossEntropy(torch.autograd.Function):
 
 
 def _in_whole_blocks(rows: Float[Tensor, "L F"]) -> Float[Tensor, "L2 F"]:
-    """Fill up with zeros: for every number of rows oneDNN would compile three products, in up to 30 ms each."""
+    """Fill up with zeros: for every number of rows oneDNN would compile three products, in up to 50 ms each."""
     missing = -len(rows) % BLOCK
     return nn.functional.pad(rows, (0, 0, 0, missing)) if missing else rows
 
