@@ -14,4 +14,7 @@ def backwards(lengths: Int[Tensor, " B"] | None, batch: int, steps: int) -> Int[
 
 def turn(sentences: Float[Tensor, "B T _"], order: Int[Tensor, "B T"]) -> Float[Tensor, "B T _"]:
     """Turn each sentence round; twice is as it was."""
-    return sentences.gather(1, order[:, :, None].expand_as(sentences))
+    batch, steps = order.shape
+    rows = order + steps * torch.arange(batch, device=order.device)[:, None]
+    # Whole rows are copied; torch's `gather` looks every single number up.
+    return sentences.reshape(batch * steps, -1).index_select(0, rows.flatten()).view_as(sentences)

@@ -42,7 +42,7 @@ def read(
         first = inputs.new_zeros(len(weights[0]), batch, network.hidden_size)
     parts = backwards(lengths, batch, steps), inputs.to(dtype), first.to(dtype), *weights
     states: Tensor = _Layer.apply(*parts)  # type: ignore[no-untyped-call]
-    if lengths is None:
+    if lengths is None or int(lengths.min()) == steps:
         return states
     return states.masked_fill(torch.arange(steps)[:, None] >= lengths[:, None, None], 0)
 
@@ -98,13 +98,13 @@ class _Layer(torch.autograd.Function):
         turned, x, from_input, from_state, states, reset_update, candidates, inner = context.saved_tensors
         directions, steps, batch, size = candidates.shape
         r, z = reset_update.chunk(2, dim=3)
-        keep = 1 - z
         # What a change of h' does to x_n, and to the products with the state: reset, update, candidate.
-        to_candidate = keep * (1 - candidates * candidates)
+        to_candidate = torch.ops.aten.tanh_backward(1 - z, candidates)
         factors = candidates.new_empty(directions, steps, batch, 3, size)
         torch.mul(to_candidate, r, out=factors[..., 2, :])
-        torch.mul(states[:, :-1] - candidates, z.mul(keep), out=factors[..., 1, :])
-        torch.mul(factors[..., 2, :] * inner, 1 - r, out=factors[..., 0, :])
+        through_sigmoid = torch.ops.aten.sigmoid_backward.grad_input
+        through_sigmoid(states[:, :-1] - candidates, z, grad_input=factors[..., 1, :])
+        through_sigmoid(to_candidate * inner, r, grad_input=factors[..., 0, :])
         slopes, outer = torch.empty_like(factors), torch.empty_like(candidates)
         given = _by_step(gradients[0].split(size, dim=2), turned)
         joined = slopes.flatten(3)
@@ -119,8 +119,9 @@ class _Layer(torch.autograd.Function):
         for_state, for_state_bias = torch.bmm(of_state_product.mT, before), of_state_product.sum(dim=1)
         # Gates add both products, so only the candidate differs: of_state_product is used up, and its memory reused.
         torch.mul(outer, to_candidate, out=slopes[..., 2, :])
-        of_input_product = of_state_product
-        for_input, for_input_bias = torch.bmm(of_input_product.mT, x), of_input_product.sum(dim=1)
+        of_input_product, candidate = of_state_product, slice(2 * size, None)
+        for_input, for_input_bias = torch.bmm(of_input_product.mT, x), for_state_bias.clone()
+        torch.sum(of_input_product[..., candidate], dim=1, out=for_input_bias[:, candidate])
         for_x = torch.bmm(of_input_product, from_input).view(directions, steps, batch, -1)
         inputs = reduce(torch.add, _by_sentence(for_x, turned))
         return None, inputs, from_later, for_input, for_state, for_input_bias, for_state_bias

@@ -27,19 +27,23 @@ class _LinearCrossEntropy(torch.autograd.Function):
         features, matrix = _in_whole_blocks(features.to(dtype)), weight.to(dtype)
         grad_features, grad_weight = torch.empty_like(features), torch.empty_like(matrix)
         grad_bias = torch.zeros_like(bias)
-        nats, logits_of_gold = torch.zeros(2, device=features.device)
+        wide = torch.promote_types(dtype, torch.float32)
+        of_gold, logits_of_gold = (features.new_empty(len(targets), 1, dtype=wide) for _ in range(2))
+        less = of_gold.new_full((1, 1), smoothing - 1.0)
         size = max(1, HELD // len(matrix) // BLOCK) * BLOCK
         held = features.new_empty(min(size, len(features)), len(matrix))  # every chunk is computed in it
-        chunks = (tensor.split(size) for tensor in (features, targets[:, None], grad_features))
-        for number, (rows, gold, grad_rows) in enumerate(zip(*chunks, strict=True)):
+        chunks = (tensor.split(size) for tensor in (features, grad_features, targets[:, None], of_gold, logits_of_gold))
+        for number, (rows, grad_rows, *by_token) in enumerate(zip(*chunks, strict=True)):
             slopes = held[: len(rows)]
             torch.mm(rows, matrix.t(), out=slopes)
-            for block, gold_block in zip(slopes[: len(gold)].split(BLOCK), gold.split(BLOCK), strict=True):
+            blocks = (tensor.split(BLOCK) for tensor in (slopes[: len(by_token[0])], *by_token))
+            for block, gold, probability, logit in zip(*blocks, strict=True):
                 slope = block.float().add_(bias) if dtype.itemsize < 4 else block.add_(bias)
-                logits_of_gold += slope.gather(1, gold_block).sum()
+                if smoothing:
+                    torch.gather(slope, 1, gold, out=logit)
                 torch.softmax(slope, dim=1, out=slope)
-                nats -= slope.gather(1, gold_block).clamp_min_(LEAST).log_().sum()
-                slope.scatter_add_(1, gold_block, slope.new_full((1, 1), smoothing - 1.0).expand_as(gold_block))
+                torch.gather(slope, 1, gold, out=probability)
+                slope.scatter_add_(1, gold, less.expand_as(gold))
                 grad_bias += slope.sum(dim=0)
                 block.copy_(slope)
             torch.mm(slopes, matrix, out=grad_rows)
@@ -47,12 +51,13 @@ class _LinearCrossEntropy(torch.autograd.Function):
                 grad_weight.addmm_(slopes.t(), rows)
             else:
                 torch.mm(slopes.t(), rows, out=grad_weight)
+        nats = -of_gold.clamp_min_(LEAST).log_().sum()
         loss = (1 - smoothing) * nats
         if smoothing:
             # It adds the same to every word, so its part of loss and gradients is known without the words' logits.
             evenly = smoothing / len(matrix)
             all_words, all_rows = (tensor.sum(dim=0).float() for tensor in (matrix, features))
-            spread = (nats + logits_of_gold) * len(matrix)  # logarithms of the softmaxes' denominators
+            spread = (nats + logits_of_gold.sum()) * len(matrix)  # logarithms of the softmaxes' denominators
             spread -= all_rows @ all_words + len(targets) * bias.sum()
             loss += evenly * spread
             grad_features -= (evenly * all_words).to(dtype)

@@ -26,7 +26,46 @@ class Gradient:
     nats: float
     """Training loss of the batch, without label smoothing."""
     tensors: tuple[Tensor, ...]
-    """One for each parameter, of the loss summed over all target tokens."""
+    """One for each parameter, of the loss summed over all target tokens; good until the next gradient is computed."""
+
+
+class OfWords(NamedTuple):
+    """The gradient of some rows of a table."""
+
+    parameter: Tensor
+    words: Tensor
+    gradient: Tensor
+
+
+class LookedUp:
+    """The gradient of a table that is only looked up: zero but for the words of one batch.
+
+    It stays for all batches. Filling it with zeros, or adding it up with another share's, would go over all words.
+    """
+
+    def __init__(self, parameter: Tensor) -> None:
+        self.gradient = torch.zeros_like(parameter)
+        self._words: list[Tensor] = []
+
+    def add(self, of_words: OfWords) -> None:
+        """Add the gradient of some words."""
+        add_words(self.gradient, of_words.words, of_words.gradient)
+        self._words.append(of_words.words.flatten())
+
+    def clear(self) -> None:
+        """Set to zero what was added."""
+        while self._words:
+            self.gradient.index_fill_(0, self._words.pop(), 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What a share of a batch teaches."""
+
+    nats: float
+    whole: dict[Tensor, Tensor]
+    """Gradients by parameter."""
+    words: list[OfWords]
 
 
 class Wanted(NamedTuple):
@@ -35,9 +74,7 @@ class Wanted(NamedTuple):
     parameter: Tensor
     """Whose gradient it is part of."""
     leaf: Tensor
-    """The parameter, a copy of it in another number format, or some of its rows."""
-    words: Tensor | None = None
-    """Which rows."""
+    """The parameter, or a copy of it in another number format."""
 
 
 class Shares:
@@ -65,6 +102,7 @@ class Shares:
         """Where each replica looks its words up."""
         self._wanted = [Wanted(*pair) for pair in zip(self.parameters, self.weights, strict=True)]
         self._wanted += [Wanted(table.weight, table.weight) for table in self.tables[0] if table.weight in short]
+        self._tables: dict[Tensor, LookedUp] = {}
         self._pool = thread_pool(threads)
 
     def gradient(self, batch: Batch, *, step: int) -> Gradient:
@@ -73,12 +111,11 @@ class Shares:
         shares = [batch.share(number, count) for number in range(count)]
         self._convert()
         if count == 1:
-            return self.part(shares[0], number=0, step=step)
+            return self._sum([self.part(shares[0], number=0, step=step)])
         jobs = [self._pool.submit(self.part, share, number=number, step=step) for number, share in enumerate(shares)]
-        parts = [job.result() for job in jobs]
-        return Gradient(sum(part.nats for part in parts), _sum([part.tensors for part in parts]))
+        return self._sum([job.result() for job in jobs])
 
-    def part(self, batch: Batch, *, number: int, step: int) -> Gradient:
+    def part(self, batch: Batch, *, number: int, step: int) -> Part:
         """Return one worker's share of the gradient."""
         replica = self.replicas[number]
         self.generators[number].manual_seed(int(np.random.SeedSequence((self.seed, step, number)).generate_state(1)[0]))
@@ -89,33 +126,52 @@ class Shares:
             features = _of_tokens(read_batch(replica, batch).features, batch.is_target)
             targets = batch.target_out[batch.is_target]
             loss, nats = linear_cross_entropy(features, replica.output, targets, smoothing=self.smoothing)
-        words = [Wanted(table.weight, *found) for table in self.tables[number] for found in table.forget()]
-        wanted = [*self._wanted, *words]
-        gradients = torch.autograd.grad(loss, [one.leaf for one in wanted], allow_unused=True)
-        return Gradient(nats.item(), self._gathered(wanted, gradients))
+        found = [(table.weight, *one) for table in self.tables[number] for one in table.forget()]
+        leaves = [*(one.leaf for one in self._wanted), *(vectors for _, vectors, _ in found)]
+        gradients = torch.autograd.grad(loss, leaves, allow_unused=True)
+        of_words = zip(found, gradients[len(self._wanted) :], strict=True)
+        words = [OfWords(table, which, slope) for (table, _, which), slope in of_words if slope is not None]
+        return Part(nats.item(), self._gathered(gradients[: len(self._wanted)]), words)
 
-    def _gathered(self, wanted: Sequence[Wanted], gradients: Sequence[Tensor | None]) -> tuple[Tensor, ...]:
-        """Add up what belongs to the same parameter."""
+    def _gathered(self, gradients: Sequence[Tensor | None]) -> dict[Tensor, Tensor]:
+        """Add up what belongs to the same parameter; None has no part in the loss."""
         gathered: dict[Tensor, Tensor] = {}
         used: set[int] = set()
-        for one, gradient in zip(wanted, gradients, strict=True):
-            if gradient is None:  # has no part in the loss
+        for (parameter, _), gradient in zip(self._wanted, gradients, strict=True):
+            if gradient is None:
                 continue
-            if one.words is not None:
-                if one.parameter not in gathered:
-                    gathered[one.parameter] = torch.zeros_like(one.parameter)
-                add_words(gathered[one.parameter], one.words, gradient)
-            elif one.parameter in gathered:
-                gathered[one.parameter] += gradient
+            if parameter in gathered:
+                gathered[parameter] += gradient
             else:
-                own = gradient.to(one.parameter.dtype)
+                own = gradient.to(parameter.dtype)
                 # Of a sum autograd returns one gradient for all parts, or one number for all elements; the optimiser
                 # writes to gradients, and reads them in the order of the parameter.
-                if own.data_ptr() in used or own.stride() != one.parameter.stride():
-                    own = torch.empty_like(one.parameter).copy_(gradient)
+                if own.data_ptr() in used or own.stride() != parameter.stride():
+                    own = torch.empty_like(parameter).copy_(gradient)
                 used.add(own.data_ptr())
-                gathered[one.parameter] = own
-        return tuple(gathered[p] if p in gathered else torch.zeros_like(p) for p in self.parameters)
+                gathered[parameter] = own
+        return gathered
+
+    def _sum(self, parts: Sequence[Part]) -> Gradient:
+        """Add up what the shares teach, one after the other."""
+        first, *others = (part.whole for part in parts)
+        total = dict(first)
+        for other in others:
+            both = [parameter for parameter in other if parameter in total]
+            torch._foreach_add_([total[parameter] for parameter in both], [other[parameter] for parameter in both])
+            total = other | total
+        for table in self._tables.values():
+            table.clear()
+        for one in (of_words for part in parts for of_words in part.words):
+            if one.parameter in total:
+                add_words(total[one.parameter], one.words, one.gradient)
+                continue
+            if one.parameter not in self._tables:
+                self._tables[one.parameter] = LookedUp(one.parameter)
+            self._tables[one.parameter].add(one)
+        total = {parameter: table.gradient for parameter, table in self._tables.items()} | total
+        tensors = (total[p] if p in total else torch.zeros_like(p) for p in self.parameters)
+        return Gradient(sum(part.nats for part in parts), tuple(tensors))
 
     @torch.no_grad()
     def _convert(self) -> None:
@@ -149,10 +205,3 @@ def _replica(model: Seq2Seq, short: Mapping[nn.Parameter, nn.Parameter], generat
 
 def _of_tokens(features: Float[Tensor, "B T F"], is_token: Bool[Tensor, "B T"]) -> Float[Tensor, "L F"]:
     return features.flatten(0, 1) if is_token.all() else features[is_token]
-
-
-def _sum(parts: Sequence[tuple[Tensor, ...]]) -> tuple[Tensor, ...]:
-    first, *others = parts
-    for other in others:
-        torch._foreach_add_(first, other)
-    return first

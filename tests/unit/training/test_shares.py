@@ -67,6 +67,18 @@ def test_words_learn_where_they_were_looked_up(others: dict[str, Any], target_le
         torch.testing.assert_close(one, other, atol=1e-6, rtol=1e-4, msg=lambda text, name=name: f"{name}: {text}")
 
 
+@pytest.mark.parametrize("others", TIED, ids=str)
+def test_a_gradient_knows_nothing_of_the_batch_before(others: dict[str, Any]) -> None:
+    network = model(dropout=0, **others)
+    pairs = EncodedPairs.of([[4, 5, 6], [9, 8]], [[4, 5], [10, 9, 8]])
+    fresh = shares(network, 2).gradient(pairs.batch(np.array([1])), step=4).tensors
+    used = shares(network, 2)
+    for gradient in used.gradient(pairs.batch(np.array([0])), step=3).tensors:
+        gradient.mul_(7)  # as the optimiser, which writes to it
+    for one, other in zip(used.gradient(pairs.batch(np.array([1])), step=4).tensors, fresh, strict=True):
+        assert torch.equal(one, other)
+
+
 class OneHot(After):
     """Reads its words without looking them up."""
 
