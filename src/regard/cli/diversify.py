@@ -20,7 +20,7 @@ Pair = tuple[str, str]
 
 
 @click.command()
-@click.argument("runs", required=True, nargs=-1, metavar="RUN...", type=click.Path(path_type=Path))
+@click.argument("runs", nargs=-1, metavar="[RUN]...", type=click.Path(path_type=Path))
 @click.option(
     "--back",
     multiple=True,
@@ -34,22 +34,30 @@ Pair = tuple[str, str]
     help="The RUNs translate as one ensemble, and so do the --back RUNs; each needs one vocabulary.",
 )
 @beam_option(5)
+@click.option(
+    "--n-best", type=int, default=1, show_default=True, metavar="N", help="Translations of each sentence, the N best."
+)
 @batch_option
-def diversify(runs: tuple[Path, ...], back: tuple[Path, ...], together: bool, beam: int, batch: int) -> None:
+def diversify(
+    runs: tuple[Path, ...], back: tuple[Path, ...], together: bool, beam: int, n_best: int, batch: int
+) -> None:
     """Make more training pairs out of training data and models that know them.
 
-    Each RUN translates the sources of its corpus, each --back RUN the targets. Prints the new pairs, lines of
-    source<TAB>target; pairs that the corpus has already, and translations without an end, are left out. A new training
-    takes them with data.extra=FILE.
+    Each RUN translates the sources of its corpus, each --back RUN the targets; one of either kind is enough. Prints the
+    new pairs, lines of source<TAB>target; pairs that the corpus has already, and translations without an end, are left
+    out. A new training takes them with data.extra=FILE.
     """
     from regard.search.strategy import Strategy
     from regard.translate import load
 
+    if not (runs or back):
+        raise click.UsageError("want a RUN, a --back RUN, or both.")
+    strategy = Strategy(width=beam, n_best=n_best)
     corpora = _corpora(runs, back)
     data = {path: corpus["train"] for path, corpus in corpora.items()}
-    known = _pairs(data[runs[0]])
+    known = _pairs(data[(*runs, *back)[0]], is_turned=not runs)
     teams = [team for team in (runs, back) if team] if together else [(path,) for path in data]
-    total, made, strategy = sum(len(data[team[0]]) for team in teams), 0, Strategy(width=beam)
+    total, made = n_best * sum(len(data[team[0]]) for team in teams), 0
     translators = [load(*team) for team in teams]
     with bar(is_shown=not sys.stdout.isatty()) as progress:
         task = progress.add_task("translating", total=total, note="")
@@ -71,15 +79,19 @@ def _corpora(runs: tuple[Path, ...], back: tuple[Path, ...]) -> dict[Path, "Corp
     if twice := next((path for path, place in zip(paths, places, strict=True) if places.count(place) > 1), None):
         raise RegardError(f"{twice}: given twice, want each run once, as RUN or as --back RUN.")
     corpora = {path: _corpus(path) for path in paths}
-    known, validation, test = (_pairs(corpora[runs[0]][split]) for split in ("train", "validation", "test"))
+    first = paths[0]
+    known, validation, test = (
+        _pairs(corpora[first][split], is_turned=not runs) for split in ("train", "validation", "test")
+    )
     for path in paths[1:]:
-        pairs = _pairs(corpora[path]["train"], is_turned=path in back)
+        is_turned = path in back
+        pairs = _pairs(corpora[path]["train"], is_turned=is_turned)
         if not pairs & known:
-            turned = " turned round" if path in back else ""
-            raise RegardError(f"{path}: has no training pair{turned} in common with {runs[0]}.")
+            turned = " turned round" if is_turned and runs else ""
+            raise RegardError(f"{path}: has no training pair{turned} in common with {first}.")
         if leaked := (pairs - known) & (validation | test):
             raise RegardError(
-                f"{path}: was trained on {len(leaked)} of the pairs that {runs[0]} is validated and tested on; "
+                f"{path}: was trained on {len(leaked)} of the pairs that {first} is validated and tested on; "
                 "give the data of both runs as files, each split the same pairs."
             )
     return corpora
@@ -102,6 +114,7 @@ def _pairs(data: "Split", *, is_turned: bool = False) -> set[Pair]:
 
 
 def _translated(translator: "Translator", data: "Split", strategy: "Strategy", batch: int) -> Iterator[Pair]:
-    """Give every source with its translation, empty if it has no end or is too long for the memory."""
-    for one in translator.translate_all(data.sources, strategy, batch=batch, refused=lambda *_: None):
-        yield one.source, one.text if one.is_finished else ""
+    """Give every source with its translations, empty where one has no end or is too long for the memory."""
+    for best in translator.translate_all(data.sources, strategy, batch=batch, refused=lambda *_: None):
+        for one in (best, *best.alternatives):
+            yield best.source, one.text if one.is_finished else ""
