@@ -42,8 +42,9 @@ class GRU(Cell):
     def step(x: Float[Tensor, "B GH"], h: Float[Tensor, "B GH"], state: State) -> State:
         """n = tanh(x_n + r * h_n); s' = (1 - z) n + z s."""
         size = x.shape[1] // 3
-        r, z = torch.sigmoid(x[:, : 2 * size] + h[:, : 2 * size]).chunk(2, dim=1)
-        n = tanh_(torch.addcmul(x[:, 2 * size :], r, h[:, 2 * size :]))
+        (x_gates, x_n), (h_gates, h_n) = (part.split((2 * size, size), dim=1) for part in (x, h))
+        r, z = torch.sigmoid(x_gates + h_gates).chunk(2, dim=1)
+        n = tanh_(torch.addcmul(x_n, r, h_n))
         return (torch.lerp(n, state[0].to(n.dtype), z),)
 
 

@@ -39,12 +39,11 @@ class Feeding(Decoder):
         imposed: Float[Tensor, "B N T S"] | None = None,
     ) -> Decoded:
         """s_t = RNN([y_{t-1}, s~_{t-1}], s_{t-1}); s~_t = tanh(W_c [Attn(s_t); s_t])."""
-        projected = self.projected(tokens)
         *inner, joint = state
         remembered: State = tuple(inner)
         features, weights = [], []
-        for t in range(tokens.shape[1]):
-            output, remembered = self.network.step(projected[:, t], joint, remembered)
+        for t, projected in enumerate(self.projected(tokens).unbind(1)):
+            output, remembered = self.network.step(projected, joint, remembered)
             attended = self.attention(output[:, None], source, None if imposed is None else imposed[:, :, t : t + 1])
             joint = tanh_(self.joint(torch.cat((attended.context.squeeze(1).to(output.dtype), output), dim=1)))
             features.append(joint)
