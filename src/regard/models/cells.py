@@ -9,6 +9,7 @@ from torch import nn
 from regard.exact import PIECE, is_shared_out, tanh_
 from regard.models import gru
 from regard.models.dropout import Dropout
+from regard.models.repeated import repeated
 from regard.parts import CELLS
 from regard.types import Float, Tensor
 
@@ -184,7 +185,7 @@ class Sequence(nn.Module):
 class Stack(nn.Module):
     """Recurrent layers taken step by step; part of the first layer's input is known beforehand.
 
-    ``first`` does the work that needs no previous step for all steps at once; ``step`` does the rest.
+    ``first`` does the work that needs no previous step for all steps at once; a ``loop`` does the rest.
     """
 
     def __init__(self, cell: str, known: int, hidden: int, *, fed: int, layers: int, dropout: Dropout) -> None:
@@ -208,16 +209,27 @@ class Stack(nn.Module):
         """What projects the known part of the input."""
         return self.known
 
+    def loop(self) -> "Loop":
+        """Return what takes the steps of one loop."""
+        return Loop(self)
+
+
+class Loop:
+    """Steps through all layers of a stack, one after the other."""
+
+    def __init__(self, stack: Stack) -> None:
+        self.cell, self.dropout = stack.cell, stack.dropout
+        self.layers = [(repeated(fed), repeated(own)) for fed, own in zip(stack.fed, stack.recurrent, strict=True)]
+
     def step(
         self, projected: Float[Tensor, "B GH"], fed: Float[Tensor, "B C"], state: State
     ) -> tuple[Float[Tensor, "B H"], State]:
-        """Take one step through all layers; return the top layer's output and the new state."""
+        """Take one step; return the top layer's output and the new state."""
         new: list[State] = []
         output = fed
-        for layer in range(self.layers):
-            below = tuple(tensor[:, layer] for tensor in state)
-            x = self.fed[layer](output)
-            x = x + projected if layer == 0 else x
-            new.append(take_step(self.cell, x, self.recurrent[layer](below[0]), below))
-            output = new[-1][0] if layer == self.layers - 1 else self.dropout(new[-1][0])
+        for number, (with_input, with_state) in enumerate(self.layers):
+            below = tuple(tensor[:, number] for tensor in state)
+            x = with_input(self.dropout(output)) if number else with_input(output) + projected
+            new.append(take_step(self.cell, x, with_state(below[0]), below))
+            output = new[-1][0]
         return output, tuple(torch.stack(tensors, dim=1) for tensors in zip(*new, strict=True))

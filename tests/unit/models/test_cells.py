@@ -35,9 +35,9 @@ def test_a_stack_computes_what_torch_computes(cell: str, layers: int) -> None:
     inputs, sentence = torch.randn(batch, steps, known + fed), torch.randn(batch, hidden)
     state = stack.start(sentence)
     projected = stack.first(inputs[:, :, :known])
-    outputs = []
+    outputs, loop = [], stack.loop()
     for t in range(steps):
-        output, state = stack.step(projected[:, t], inputs[:, t, known:], state)
+        output, state = loop.step(projected[:, t], inputs[:, t, known:], state)
         outputs.append(output)
     first = sentence.expand(layers, -1, -1).contiguous()
     wanted, _ = network(inputs, (first, torch.zeros_like(first)) if cell == "lstm" else first)

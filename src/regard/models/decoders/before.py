@@ -39,11 +39,11 @@ class Before(Decoder):
         imposed: Float[Tensor, "B N T S"] | None = None,
     ) -> Decoded:
         """c_t = Attn(s_{t-1}); s_t = RNN([c_t, y_{t-1}], s_{t-1})."""
-        features, weights = [], []
+        features, weights, loop = [], [], self.network.loop()
         for t, projected in enumerate(self.projected(tokens).unbind(1)):
             query = state[0][:, -1:]
             attended = self.attention(query, source, None if imposed is None else imposed[:, :, t : t + 1])
-            output, state = self.network.step(projected, attended.context.squeeze(1), state)
+            output, state = loop.step(projected, attended.context.squeeze(1), state)
             features.append(output)
             weights.append(attended.weights)
         return Decoded(torch.stack(features, dim=1), torch.cat(weights, dim=2), state)

@@ -8,6 +8,7 @@ from regard.exact import tanh_
 from regard.models.cells import Stack, State
 from regard.models.decoders.base import Decoded, Decoder
 from regard.models.dropout import Dropout
+from regard.models.repeated import repeated
 from regard.types import Float, Int, Tensor
 
 
@@ -42,10 +43,11 @@ class Feeding(Decoder):
         *inner, joint = state
         remembered: State = tuple(inner)
         features, weights = [], []
+        loop, with_both = self.network.loop(), repeated(self.joint)
         for t, projected in enumerate(self.projected(tokens).unbind(1)):
-            output, remembered = self.network.step(projected, joint, remembered)
+            output, remembered = loop.step(projected, joint, remembered)
             attended = self.attention(output[:, None], source, None if imposed is None else imposed[:, :, t : t + 1])
-            joint = tanh_(self.joint(torch.cat((attended.context.squeeze(1).to(output.dtype), output), dim=1)))
+            joint = tanh_(with_both(torch.cat((attended.context.squeeze(1).to(output.dtype), output), dim=1)))
             features.append(joint)
             weights.append(attended.weights)
         return Decoded(torch.stack(features, dim=1), torch.cat(weights, dim=2), (*remembered, joint))
