@@ -1,6 +1,7 @@
 """diversify through the command line, and a training that takes what it printed."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,8 @@ from regard.data.corpus import load_corpus
 from regard.run import Run
 from regard.search.strategy import Strategy
 from regard.training.session import Session
-from regard.translate import load
+from regard.translate import Translator, load
+from regard.translation import Translation, nothing_from
 from tiny_runs import SCENES
 
 SMALL = [word for word in SCENES if not word.startswith("data.")]
@@ -82,6 +84,18 @@ def test_a_run_of_the_other_direction_is_enough_and_gives_several_translations(r
     assert pairs == [pair for pair in dict.fromkeys(found) if pair[0] and pair not in known]
     assert len(pairs) > len({target for _, target in pairs})
     assert result.stderr == f"{len(pairs):,} new pairs of 220 translations\n"
+
+
+def test_pairs_that_the_corpus_has_are_no_news(runs: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    data = load_corpus(Run.open(runs["back"]).config.data)["train"]
+    gold = dict(zip(data.sources, data.targets, strict=True))
+
+    def perfect(_: Translator, texts: Sequence[str], *__: object, **___: object) -> list[Translation]:
+        return [replace(nothing_from(text), text=gold[text]) for text in texts]
+
+    monkeypatch.setattr(Translator, "translate_all", perfect)
+    result = call("diversify", "--back", runs["back"])
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "", "0 new pairs of 110 translations\n")
 
 
 def test_several_back_runs_have_pairs_in_common(runs: dict[str, Path]) -> None:

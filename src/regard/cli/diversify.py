@@ -35,7 +35,12 @@ Pair = tuple[str, str]
 )
 @beam_option(5)
 @click.option(
-    "--n-best", type=int, default=1, show_default=True, metavar="N", help="Translations of each sentence, the N best."
+    "--n-best",
+    type=int,
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="The N best translations of each sentence, at most WIDTH.",
 )
 @batch_option
 def diversify(
@@ -57,18 +62,21 @@ def diversify(
     data = {path: corpus["train"] for path, corpus in corpora.items()}
     known = _pairs(data[(*runs, *back)[0]], is_turned=not runs)
     teams = [team for team in (runs, back) if team] if together else [(path,) for path in data]
-    total, made = n_best * sum(len(data[team[0]]) for team in teams), 0
+    sentences = sum(len(data[team[0]]) for team in teams)
+    total, made = 0, 0
     translators = [load(*team) for team in teams]
     with bar(is_shown=not sys.stdout.isatty()) as progress:
-        task = progress.add_task("translating", total=total, note="")
+        task = progress.add_task("translating", total=sentences, note="")
         for team, translator in zip(teams, translators, strict=True):
-            for source, target in _translated(translator, data[team[0]], strategy, batch):
+            for source, targets in _translated(translator, data[team[0]], strategy, batch):
                 progress.advance(task)
-                pair = (target, source) if team[0] in back else (source, target)
-                if target and pair not in known:
-                    known.add(pair)
-                    made += 1
-                    click.echo("\t".join(pair))
+                total += len(targets)
+                for target in targets:
+                    pair = (target, source) if team[0] in back else (source, target)
+                    if target and pair not in known:
+                        known.add(pair)
+                        made += 1
+                        click.echo("\t".join(pair))
     say(f"{made:,} new pairs of {total:,} translations")
 
 
@@ -113,8 +121,9 @@ def _pairs(data: "Split", *, is_turned: bool = False) -> set[Pair]:
     return set(zip(*sides, strict=True))
 
 
-def _translated(translator: "Translator", data: "Split", strategy: "Strategy", batch: int) -> Iterator[Pair]:
-    """Give every source with its translations, empty where one has no end or is too long for the memory."""
+def _translated(
+    translator: "Translator", data: "Split", strategy: "Strategy", batch: int
+) -> Iterator[tuple[str, list[str]]]:
+    """Give every source with its translations, empty where no end was found or the memory is too small."""
     for best in translator.translate_all(data.sources, strategy, batch=batch, refused=lambda *_: None):
-        for one in (best, *best.alternatives):
-            yield best.source, one.text if one.is_finished else ""
+        yield best.source, [one.text if one.is_finished else "" for one in (best, *best.alternatives)]

@@ -17,4 +17,4 @@ def turn(sentences: Float[Tensor, "B T _"], order: Int[Tensor, "B T"]) -> Float[
     batch, steps = order.shape
     rows = order + steps * torch.arange(batch, device=order.device)[:, None]
     # Whole rows are copied; torch's `gather` looks every single number up.
-    return sentences.reshape(batch * steps, -1).index_select(0, rows.flatten()).view_as(sentences)
+    return sentences.flatten(0, 1).index_select(0, rows.flatten()).view_as(sentences)

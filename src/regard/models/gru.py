@@ -42,7 +42,7 @@ def read(
         first = inputs.new_zeros(len(weights[0]), batch, network.hidden_size)
     parts = backwards(lengths, batch, steps), inputs.to(dtype), first.to(dtype), *weights
     states: Tensor = _Layer.apply(*parts)  # type: ignore[no-untyped-call]
-    if lengths is None or int(lengths.min()) == steps:
+    if lengths is None or bool((lengths == steps).all()):
         return states
     return states.masked_fill(torch.arange(steps)[:, None] >= lengths[:, None, None], 0)
 

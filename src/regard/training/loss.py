@@ -56,7 +56,7 @@ class _LinearCrossEntropy(torch.autograd.Function):
         if smoothing:
             # It adds the same to every word, so its part of loss and gradients is known without the words' logits.
             evenly = smoothing / len(matrix)
-            all_words, all_rows = (tensor.sum(dim=0).float() for tensor in (matrix, features))
+            all_words, all_rows = (tensor.sum(dim=0).to(wide) for tensor in (matrix, features))
             spread = (nats + logits_of_gold.sum()) * len(matrix)  # logarithms of the softmaxes' denominators
             spread -= all_rows @ all_words + len(targets) * bias.sum()
             loss += evenly * spread

@@ -40,7 +40,8 @@ class OfWords(NamedTuple):
 class LookedUp:
     """The gradient of a table that is only looked up: zero but for the words of one batch.
 
-    It stays for all batches. Filling it with zeros, or adding it up with another share's, would go over all words.
+    It stays for all batches, and may be scaled, but nothing else may be written to it. Filling it with zeros, or adding
+    it up with another share's, would go over all words.
     """
 
     def __init__(self, parameter: Tensor) -> None:
@@ -49,8 +50,8 @@ class LookedUp:
 
     def add(self, of_words: OfWords) -> None:
         """Add the gradient of some words."""
-        add_words(self.gradient, of_words.words, of_words.gradient)
         self._words.append(of_words.words.flatten())
+        add_words(self.gradient, of_words.words, of_words.gradient)
 
     def clear(self) -> None:
         """Set to zero what was added."""
@@ -112,8 +113,23 @@ class Shares:
         self._convert()
         if count == 1:
             return self._sum([self.part(shares[0], number=0, step=step)])
-        jobs = [self._pool.submit(self.part, share, number=number, step=step) for number, share in enumerate(shares)]
-        return self._sum([job.result() for job in jobs])
+        jobs = [self._pool.submit(self._beside, share, number=number, step=step) for number, share in enumerate(shares)]
+        try:
+            return self._sum([job.result() for job in jobs])
+        finally:
+            torch.clear_autocast_cache()
+
+    def _beside(self, batch: Batch, *, number: int, step: int) -> Part:
+        """Return a share of the gradient while others compute theirs.
+
+        torch keeps weights that it has converted for all threads, and forgets them when the first leaves `autocast`;
+        the others would convert them anew in the middle of a loop, and sums would depend on who is done first.
+        """
+        torch.autocast_increment_nesting()
+        try:
+            return self.part(batch, number=number, step=step)
+        finally:
+            torch.autocast_decrement_nesting()
 
     def part(self, batch: Batch, *, number: int, step: int) -> Part:
         """Return one worker's share of the gradient."""

@@ -1,6 +1,6 @@
 import pytest
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from regard.training import loss as module
 from regard.training.loss import linear_cross_entropy
@@ -47,3 +47,17 @@ def test_a_word_held_for_impossible_has_a_finite_loss_and_the_right_gradient() -
     ours, nats = linear_cross_entropy(features, output, targets)
     assert 87 < nats < reference
     torch.testing.assert_close(torch.autograd.grad(ours, features), torch.autograd.grad(reference, features))
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+@pytest.mark.parametrize("held", [2**25, 7 * 32])
+def test_gradients_by_differences(smoothing: float, held: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("regard.training.loss.HELD", held)
+    output = nn.Linear(3, 7).double()
+    features = torch.randn(40, 3, dtype=torch.float64, requires_grad=True)
+    targets = torch.arange(40) % 7
+
+    def loss(features: Tensor, *_: Tensor) -> Tensor:
+        return linear_cross_entropy(features, output, targets, smoothing=smoothing)[0]
+
+    assert torch.autograd.gradcheck(loss, (features, *output.parameters()))

@@ -9,6 +9,7 @@ from torch.nn.functional import cross_entropy, one_hot
 from regard.attention.base import Attention, Source
 from regard.config import ModelConfig
 from regard.data.batches import Batch, EncodedPairs
+from regard.data.vocabulary import PAD
 from regard.models.build import build_model
 from regard.models.decoders.after import After
 from regard.models.embedding import Embedding
@@ -95,6 +96,52 @@ def test_tables_may_be_used_as_a_whole(tie: dict[str, Any], precision: torch.dty
     expected = plain_gradient(network, batch(9), precision)
     of_table = [name for name, _ in network.named_parameters()].index("decoder.embedding.weight")
     assert (found[of_table] - expected[of_table]).norm() <= 0.03 * expected[of_table].norm()
+
+
+class Changing(After):
+    """Looks its words up, uses the whole table, does both, or neither, as it is told."""
+
+    way = "look"
+
+    def embed(self, tokens: Tensor) -> Tensor:
+        table = self.embedding.weight
+        found = super().embed(tokens)  # recorded even where it has no part in the loss
+        whole = one_hot(tokens, self.embedding.num_embeddings).to(table.dtype) @ table
+        is_second = len(tokens) == 4  # of the nine pairs
+        by_way = {"look": found, "whole": whole, "both": found + whole, "neither": torch.zeros_like(found)}
+        return by_way.get(self.way, whole if is_second else found)
+
+
+@pytest.mark.parametrize("tie", [{}, {"tie": "output", "readout": 6}], ids=str)
+def test_a_table_may_be_used_otherwise_in_every_step_and_share(tie: dict[str, Any]) -> None:
+    network = model(dropout=0, **tie)
+    network.decoder.__class__ = Changing
+    work = shares(network, 2)
+    for way in ("look", "whole", "look", "both", "neither", "look", "whole in the second share", "look", "whole"):
+        for one in (network, *work.replicas):
+            one.decoder.way = way
+        found = work.gradient(batch(9), step=4).tensors
+        for parameter in network.parameters():
+            parameter.grad = None
+        network.decoder.way = "look" if "share" in way else way
+        expected = plain_gradient(network, batch(9), torch.float32)
+        for (name, _), one, other in zip(network.named_parameters(), found, expected, strict=True):
+            kept = slice(PAD + 1, None) if "embedding" in name else slice(None)  # a whole table has padding, too
+            torch.testing.assert_close(one[kept], other[kept], atol=2e-6, rtol=1e-4, msg=f"{way}, {name}")
+            one.mul_(3)
+
+
+@pytest.mark.parametrize(("decoder", "attention"), [("before", "additive"), ("feeding", "scaled_dot")])
+def test_bits_do_not_depend_on_which_share_is_done_first(decoder: str, attention: str) -> None:
+    torch.manual_seed(3)
+    sizes = {"embedding": 64, "encoder_hidden": 64, "hidden": 128, "attention_size": 64}
+    config = ModelConfig(**sizes, decoder=decoder, attention=attention, dropout=0.2)
+    work = shares(build_model(config, source_words=200, target_words=200), 2, torch.bfloat16)
+    random = np.random.default_rng(1)
+    texts = [[random.integers(4, 200, random.integers(5, 20)).tolist() for _ in range(32)] for _ in range(2)]
+    pairs = EncodedPairs.of(*texts).batch(np.arange(32))
+    first, *others = ([one.clone() for one in work.gradient(pairs, step=0).tensors] for _ in range(12))
+    assert all(torch.equal(*pair) for other in others for pair in zip(first, other, strict=True))
 
 
 class Odd(Attention):
