@@ -1,6 +1,6 @@
 """Training speed of the homework model against the loop-per-step implementation, in one run and by turns.
 
-python -m benchmarks.training [--steps 6] [--rounds 3] [--data DIRECTORY]
+python -m benchmarks.training [--steps 12] [--rounds 4] [--data DIRECTORY]
 """
 
 import argparse
@@ -96,8 +96,8 @@ def corpus(directory: str) -> Corpus:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--steps", type=int, default=6)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--steps", type=int, default=12)
+    parser.add_argument("--rounds", type=int, default=4)
     parser.add_argument("--data", default="", help="directory of Multi30k")
     parser.add_argument("--side", choices=list(SIDES), help=argparse.SUPPRESS)
     arguments = parser.parse_args()
