@@ -34,18 +34,8 @@ Pair = tuple[str, str]
     help="The RUNs translate as one ensemble, and so do the --back RUNs; each needs one vocabulary.",
 )
 @beam_option(5)
-@click.option(
-    "--n-best",
-    type=int,
-    default=1,
-    show_default=True,
-    metavar="N",
-    help="The N best translations of each sentence, at most WIDTH.",
-)
 @batch_option
-def diversify(
-    runs: tuple[Path, ...], back: tuple[Path, ...], together: bool, beam: int, n_best: int, batch: int
-) -> None:
+def diversify(runs: tuple[Path, ...], back: tuple[Path, ...], together: bool, beam: int, batch: int) -> None:
     """Make more training pairs out of training data and models that know them.
 
     Each RUN translates the sources of its corpus, each --back RUN the targets; one of either kind is enough. Prints the
@@ -57,26 +47,22 @@ def diversify(
 
     if not (runs or back):
         raise click.UsageError("want a RUN, a --back RUN, or both.")
-    strategy = Strategy(width=beam, n_best=n_best)
     corpora = _corpora(runs, back)
     data = {path: corpus["train"] for path, corpus in corpora.items()}
     known = _pairs(data[(*runs, *back)[0]], is_turned=not runs)
     teams = [team for team in (runs, back) if team] if together else [(path,) for path in data]
-    sentences = sum(len(data[team[0]]) for team in teams)
-    total, made = 0, 0
+    total, made, strategy = sum(len(data[team[0]]) for team in teams), 0, Strategy(width=beam)
     translators = [load(*team) for team in teams]
     with bar(is_shown=not sys.stdout.isatty()) as progress:
-        task = progress.add_task("translating", total=sentences, note="")
+        task = progress.add_task("translating", total=total, note="")
         for team, translator in zip(teams, translators, strict=True):
-            for source, targets in _translated(translator, data[team[0]], strategy, batch):
+            for source, target in _translated(translator, data[team[0]], strategy, batch):
                 progress.advance(task)
-                total += len(targets)
-                for target in targets:
-                    pair = (target, source) if team[0] in back else (source, target)
-                    if target and pair not in known:
-                        known.add(pair)
-                        made += 1
-                        click.echo("\t".join(pair))
+                pair = (target, source) if team[0] in back else (source, target)
+                if target and pair not in known:
+                    known.add(pair)
+                    made += 1
+                    click.echo("\t".join(pair))
     say(f"{made:,} new pairs of {total:,} translations")
 
 
@@ -121,9 +107,7 @@ def _pairs(data: "Split", *, is_turned: bool = False) -> set[Pair]:
     return set(zip(*sides, strict=True))
 
 
-def _translated(
-    translator: "Translator", data: "Split", strategy: "Strategy", batch: int
-) -> Iterator[tuple[str, list[str]]]:
-    """Give every source with its translations, empty where no end was found or the memory is too small."""
-    for best in translator.translate_all(data.sources, strategy, batch=batch, refused=lambda *_: None):
-        yield best.source, [one.text if one.is_finished else "" for one in (best, *best.alternatives)]
+def _translated(translator: "Translator", data: "Split", strategy: "Strategy", batch: int) -> Iterator[Pair]:
+    """Give every source with its translation, empty if it has no end or is too long for the memory."""
+    for one in translator.translate_all(data.sources, strategy, batch=batch, refused=lambda *_: None):
+        yield one.source, one.text if one.is_finished else ""
