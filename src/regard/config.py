@@ -60,8 +60,10 @@ class DataConfig(Frozen):
 
     corpus: Annotated[str, one_of(CORPORA)]
     """Name of the corpus."""
+    swap: bool = False
+    """Whether source and target change places: the other direction of the same pairs, with the same held out."""
     extra: Place = ""
-    """More training pairs, lines of source<TAB>target, for example made by `regard diversify`."""
+    """More training pairs, lines of source<TAB>target (not swapped), for example made by `regard diversify`."""
     bare: Share = 0.0
     """Share of the training pairs with a full stop on both sides that lose it: who types may leave it out."""
     phrases: NonNegativeInt = 0
@@ -255,7 +257,7 @@ class Config(Frozen):
 
 DEPENDENT = {"model.attention": "heads", "model.tie": "lexicon", "train.minutes": "epochs"}
 """Overriding the first key frees the second, which the experiment set for its own choice of the first."""
-OF_EVERY_CORPUS = {"bare", "phrases"}
+OF_EVERY_CORPUS = {"swap", "bare", "phrases"}
 """Keys of `data` that do not depend on which corpus it is."""
 
 

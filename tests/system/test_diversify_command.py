@@ -145,7 +145,7 @@ def test_a_run_of_other_pairs_is_refused(runs: dict[str, Path], tmp_path: Path) 
         (
             (there, "--back", knows),
             f"{knows}: was trained on 20 of the pairs that {there} is validated and tested on; "
-            "give the data of both runs as files, each split the same pairs.",
+            "train both on the same data, those of one direction with data.swap=true.",
         ),
     ):
         result = call("diversify", *words)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from regard.cli import INTERRUPTED
 from regard.cli.options import TERMINAL, PictureType, beam_option, refuse
 from regard.cli.terminal import say
 from regard.errors import RegardError
@@ -126,7 +125,7 @@ def _trained(
     is_by_beam: bool,
 ) -> "Gathered":
     """Train what is missing of a grid; what cannot work is told before."""
-    from regard.cli.fleet import Fleet, cores
+    from regard.cli.fleet import train_cells
     from regard.cli.gather import Gathered, prepared
     from regard.run import Run
 
@@ -143,14 +142,7 @@ def _trained(
         )
     grid.save(folder)
     found = Gathered(axes=dict.fromkeys(grid.axes))
-    if missing:
-        say(f"{len(cells)} runs in {folder}: {len(cells) - len(missing)} there, {len(missing)} to do")
-        try:
-            fleet = Fleet(cells, missing, jobs=min(jobs or cores(), len(missing)), strategy=strategy, split=split)
-            found.failures = fleet.run()
-        except KeyboardInterrupt:
-            say("stopped; the same command goes on from here")
-            raise SystemExit(INTERRUPTED) from None
+    found.failures = train_cells(cells, missing, folder, strategy=strategy, split=split, jobs=jobs)
     for cell in cells:
         if cell.path not in found.failures:
             with found.surviving(cell.path):

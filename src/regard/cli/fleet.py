@@ -20,6 +20,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from regard.cli import INTERRUPTED
 from regard.cli.terminal import console, say
 from regard.config import short_names
 from regard.errors import RegardError
@@ -31,6 +32,21 @@ PAUSE = 0.5
 """Seconds between looks at the processes."""
 LESS = ("epoch", "validation loss", "done")
 """Columns that go first where the terminal is narrow; the score is next, then the state."""
+
+
+def train_cells(
+    cells: list[Cell], missing: list[Cell], folder: Path, *, strategy: Strategy, split: str, jobs: int | None = None
+) -> dict[Path, str]:
+    """Train and score what is missing of a directory; return the cells that failed and why."""
+    if not missing:
+        return {}
+    say(f"{len(cells)} runs in {folder}: {len(cells) - len(missing)} there, {len(missing)} to do")
+    fleet = Fleet(cells, list(missing), jobs=min(jobs or cores(), len(missing)), strategy=strategy, split=split)
+    try:
+        return fleet.run()
+    except KeyboardInterrupt:
+        say("stopped; the same command goes on from here")
+        raise SystemExit(INTERRUPTED) from None
 
 
 @dataclass

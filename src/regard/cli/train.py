@@ -26,11 +26,20 @@ if TYPE_CHECKING:
 @click.argument("experiment")
 @click.argument("overrides", nargs=-1, metavar="[KEY=VALUE]...")
 @click.option("--run", "path", type=click.Path(path_type=Path), help="Directory to make; default: runs/EXPERIMENT.")
-def train(experiment: str, overrides: tuple[str, ...], path: Path | None) -> None:
+@click.option(
+    "--teachers",
+    type=click.IntRange(1),
+    metavar="N",
+    help="First train N models of each direction, then learn from their translations of the training data as well.",
+)
+def train(experiment: str, overrides: tuple[str, ...], path: Path | None, teachers: int | None) -> None:
     """Train a preset or a FILE.toml, then score it and draw its attention.
 
     EXPERIMENT is a name from `regard list presets` or a file. KEY=VALUE changes the configuration, for example
     model.attention=additive train.minutes=5; `regard list keys` shows every key.
+
+    Teachers are kept in a directory beside the run; where the command was stopped before they had done, the same
+    command goes on.
     """
     from regard.config import load_config
     from regard.disk import lock
@@ -40,6 +49,10 @@ def train(experiment: str, overrides: tuple[str, ...], path: Path | None) -> Non
     path = path or free_path(Path("runs"), Path(experiment).stem)
     Run.refuse_existing(path)
     with lock(path):
+        if teachers:
+            from regard.cli.teachers import taught
+
+            config = taught(experiment, overrides, path, count=teachers)
         if not train_run(config, path):
             raise SystemExit(INTERRUPTED)
 
@@ -128,7 +141,7 @@ def _opening(event: "Began") -> str:
     left_out = f" ({event.left_out:,} empty or too long left out)" if event.left_out else ""
     return (
         f"{event.parameters:,} parameters, {event.training_pairs:,} pairs{left_out}, {event.steps_per_epoch:,} steps "
-        f"an epoch, {event.precision} on {event.device}, {event.threads} threads"
+        f"an epoch, {event.precision} on {event.device}, {event.threads} thread{'s' * (event.threads != 1)}"
     )
 
 

@@ -2,7 +2,7 @@
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
@@ -28,6 +28,11 @@ class Split:
 
     def __len__(self) -> int:
         return len(self.sources)
+
+    def swapped(self) -> "Split":
+        """Return the pairs the other way round."""
+        links = self.links and tuple(frozenset((j, i) for i, j in one) for one in self.links)
+        return Split(self.targets, self.sources, links)
 
     @property
     def table(self) -> str:
@@ -60,6 +65,28 @@ class Corpus:
         return digest.hexdigest()
 
 
+class _Swapped(Mapping[str, Split]):
+    """Splits the other way round, each turned when it is asked for."""
+
+    def __init__(self, splits: Mapping[str, Split]) -> None:
+        self._splits = splits
+        self._swapped: dict[str, Split] = {}
+
+    def __getitem__(self, name: str) -> Split:
+        if name not in self._swapped:
+            self._swapped[name] = self._splits[name].swapped()
+        return self._swapped[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._splits
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._splits)
+
+    def __len__(self) -> int:
+        return len(self._splits)
+
+
 class Recipe(DataConfig, ABC):
     """The options of a corpus, and how it is made from them."""
 
@@ -75,6 +102,8 @@ def load_corpus(data: DataConfig, *, tokens: str = "") -> Corpus:
     """
     assert isinstance(data, Recipe)
     corpus = data.load()
+    if data.swap:
+        corpus = replace(corpus, splits=_Swapped(corpus.splits))
     if corpus.unit == "word" or tokens in ("", "character"):
         return corpus
     note = (

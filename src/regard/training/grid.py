@@ -42,7 +42,7 @@ class Cell:
         for key in asked | found:
             if asked.get(key) != found.get(key):
                 told = f"has {key}={found.get(key)}, but {asked.get(key)} is asked for"
-                raise RegardError(f"{self.path}: {told}. Choose another directory with --dir, or remove this one.")
+                raise RegardError(f"{self.path}: {told}. Choose another directory, or remove this one.")
         return run.description["status"] == "finished" and not run.lacks_results()
 
 

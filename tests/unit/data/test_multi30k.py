@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from real_data import multi30k_folder
 from regard.data import multi30k
+from regard.data.corpus import load_corpus
 from regard.data.multi30k import Multi30k
 from regard.errors import RegardError
 
@@ -184,3 +185,18 @@ def test_the_real_corpus_has_its_published_sizes() -> None:
     assert corpus["train"].sources[0] == "Zwei junge weiße Männer sind im Freien in der Nähe vieler Büsche."
     assert corpus["train"].targets[0] == "Two young, White males are outside near many bushes."
     assert all(text for name in ("train", "validation", "test") for text in corpus[name].sources + corpus[name].targets)
+
+
+def test_swapped_pairs_are_the_other_direction_also_of_what_is_read_later(tmp_path: Path) -> None:
+    folder = put(tmp_path)
+    swapped = load_corpus(Multi30k(directory=str(folder), swap=True))
+    other = load_corpus(Multi30k(directory=str(folder), source="en", target="de"))
+    assert list(swapped.splits) == list(other.splits)
+    assert len(swapped.splits) == len(other.splits)
+    for split in ("train", "validation", "test", "test_2017_flickr"):
+        assert split in swapped.splits
+        assert swapped[split] == other[split]
+        assert swapped[split] is swapped[split]
+    assert swapped.sha256 == other.sha256
+    with pytest.raises(RegardError, match="Unknown split 'tset'"):
+        swapped["tset"]

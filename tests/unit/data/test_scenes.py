@@ -7,7 +7,7 @@ from random import Random
 import pytest
 from pydantic import ValidationError
 
-from regard.data.corpus import Corpus
+from regard.data.corpus import Corpus, load_corpus
 from regard.data.scenes import Scenes
 from regard.data.scenes.clause import write
 from regard.data.scenes.lexicon import load_lexicon
@@ -150,3 +150,14 @@ def test_the_counted_pairs_are_made(corpus: Corpus) -> None:
         return [kind for kind in kinds if kind != "adjective"] == ["the", "thing", "doing", "the", "thing", "."]
 
     assert sum(map(is_counted, corpus["train"].sources)) > 50
+
+
+def test_swapped_pairs_swap_their_links() -> None:
+    there, back = (load_corpus(Scenes(train=40, validation=5, test=5, swap=swap)) for swap in (False, True))
+    for split in there.splits:
+        own, other = there[split], back[split]
+        assert (own.sources, own.targets) == (other.targets, other.sources)
+        assert own.links is not None
+        assert other.links is not None
+        assert [{(j, i) for i, j in links} for links in own.links] == [set(links) for links in other.links]
+    assert there.sha256 != back.sha256

@@ -59,7 +59,7 @@ def test_a_run_of_another_experiment_is_not_taken_for_a_cell(tmp_path: Path) -> 
     with pytest.raises(RegardError) as caught:
         cell.is_trained()
     told = "has data.max_length=6, but 20 is asked for."
-    assert str(caught.value) == f"{cell.path}: {told} Choose another directory with --dir, or remove this one."
+    assert str(caught.value) == f"{cell.path}: {told} Choose another directory, or remove this one."
     assert Grid.load(run.path) is None
     (run.path / "run.json").write_text("{", encoding="utf-8")
     assert not cell.is_trained()  # whoever is to train it tells why it cannot
