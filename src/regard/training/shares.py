@@ -26,7 +26,7 @@ class Gradient:
     nats: float
     """Training loss of the batch, without label smoothing."""
     tensors: tuple[Tensor, ...]
-    """One for each parameter, of the loss summed over all target tokens; good until the next gradient is computed."""
+    """One for each parameter that learns, of the loss summed over target tokens; good until the next is computed."""
 
 
 class OfWords(NamedTuple):
@@ -88,6 +88,8 @@ class Shares:
         self, model: Seq2Seq, *, threads: int, precision: torch.dtype, smoothing: float, seed: int, device: torch.device
     ) -> None:
         self.parameters = list(model.parameters())
+        self.learning = [parameter for parameter in self.parameters if parameter.requires_grad]
+        """What gradients are computed of; an attention class may have weights that are not to change."""
         self.precision = precision
         self.smoothing = smoothing
         self.seed = seed
@@ -101,8 +103,9 @@ class Shares:
         self.replicas = [_replica(model, short, generator) for generator in self.generators]
         self.tables = [[m for m in replica.modules() if isinstance(m, Embedding)] for replica in self.replicas]
         """Where each replica looks its words up."""
-        self._wanted = [Wanted(*pair) for pair in zip(self.parameters, self.weights, strict=True)]
-        self._wanted += [Wanted(table.weight, table.weight) for table in self.tables[0] if table.weight in short]
+        tables = [table.weight for table in self.tables[0] if table.weight in short and table.weight.requires_grad]
+        self._wanted = [Wanted(parameter, short.get(parameter, parameter)) for parameter in self.learning]
+        self._wanted += [Wanted(table, table) for table in tables]
         self._tables: dict[Tensor, LookedUp] = {}
         self._pool = thread_pool(threads)
 
@@ -186,7 +189,7 @@ class Shares:
                 self._tables[one.parameter] = LookedUp(one.parameter)
             self._tables[one.parameter].add(one)
         total = {parameter: table.gradient for parameter, table in self._tables.items()} | total
-        tensors = (total[p] if p in total else torch.zeros_like(p) for p in self.parameters)
+        tensors = (total[p] if p in total else torch.zeros_like(p) for p in self.learning)
         return Gradient(sum(part.nats for part in parts), tuple(tensors))
 
     @torch.no_grad()

@@ -117,12 +117,6 @@ class Trainer:
         self.names = [name for name, _ in self.model.named_parameters()]
         self.parameters = list(self.model.parameters())
         self.average = [p.detach().clone() for p in self.parameters] if config.ema else []
-        self.optimizer = DividingAdamW(
-            self.parameters,
-            lr=config.learning_rate,
-            betas=(0.9, config.beta2),
-            weight_decay=config.weight_decay,
-        )
         self.shares = Shares(
             self.model,
             threads=config.threads or torch.get_num_threads(),
@@ -130,6 +124,12 @@ class Trainer:
             smoothing=config.label_smoothing,
             seed=config.seed,
             device=self.device,
+        )
+        self.optimizer = DividingAdamW(
+            self.shares.learning,
+            lr=config.learning_rate,
+            betas=(0.9, config.beta2),
+            weight_decay=config.weight_decay,
         )
         self.progress = Progress()
         self._clock = time.perf_counter()

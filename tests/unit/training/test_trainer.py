@@ -53,6 +53,23 @@ def test_it_learns() -> None:
     assert events[-1].train_nats_per_token < events[0].train_nats_per_token
 
 
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+@pytest.mark.parametrize("name", ["decoder.attention.query.weight", "encoder.embedding.weight", "output.weight"])
+def test_what_is_not_to_learn_stays_and_the_rest_learns(name: str, precision: str) -> None:
+    def begin() -> Trainer:
+        trainer = make(precision=precision, ema=0.5, weight_decay=0.1)
+        trainer.model.get_parameter(name).requires_grad_(False)
+        return Trainer(trainer.model, Pairs(), trainer.config)
+
+    trainer, other = begin(), begin()
+    begun = {own: weight.clone() for own, weight in trainer.weights().items()}
+    list(trainer.fit())
+    kept = trainer.weights()
+    assert [own for own in begun if torch.equal(begun[own], kept[own])] == [name]
+    other.restore(trainer.checkpoint())
+    assert all(torch.equal(weight, kept[own]) for own, weight in other.weights().items())
+
+
 @pytest.mark.parametrize("clip", [0.0, 0.01, 100.0])
 @pytest.mark.parametrize("is_on_the_way", [True, False])
 def test_a_step_follows_the_mean_over_tokens_clipped(clip: float, is_on_the_way: bool) -> None:
