@@ -17,6 +17,12 @@ INTERRUPTED = 130
 """Exit code of what Ctrl-C has stopped, as shells expect it."""
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """What goes wrong where there is no room."""
+OPTIONS = {
+    "width": "--beam", "alpha": "--length-penalty", "coverage": "--coverage", "n_best": "--n-best",
+    "draws": "--n-best", "max_length": "--max-length", "no_repeat": "--no-repeat", "temperature": "--temperature",
+    "top_k": "--top-k", "top_p": "--top-p", "prefix": "--prefix",
+}  # fmt: skip
+"""What settings of a search are called on the command line."""
 COMMANDS = {
     "demo": "regard.cli.demo:demo",
     "train": "regard.cli.train:train",
@@ -42,6 +48,13 @@ class UserError(click.ClickException):
     """What the user can mend on its way to the terminal: one line, exit code 1."""
 
     exit_code = 1
+
+
+def _as_typed(problem: str) -> str:
+    """Call a setting of a search by the option that a user gives it with."""
+    name, colon, rest = problem.removeprefix("search.").partition(":")
+    is_option = problem.startswith("search.") and name in OPTIONS
+    return f"{OPTIONS[name]}{colon}{rest}" if is_option else problem
 
 
 def _discard_output() -> None:
@@ -87,7 +100,7 @@ class Commands(click.Group):
         try:
             return super().invoke(ctx)
         except RegardError as error:
-            raise UserError(str(error)) from None
+            raise UserError(_as_typed(str(error))) from None
         except click.UsageError as error:
             raise UserError(error.format_message()) from None
         except OSError as error:
