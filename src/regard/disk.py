@@ -16,6 +16,10 @@ except ImportError:  # Windows: two trainings of one run at a time are the user'
     fcntl = None  # type: ignore[assignment]
 
 
+TRIES = 100
+"""How often to make a file in a directory that goes away."""
+
+
 class WriteError(RegardError):
     """A file could not be written; what was there before still is."""
 
@@ -98,12 +102,16 @@ def lock(path: Path, *, is_waiting: bool = False) -> Iterator[None]:
     how = fcntl.LOCK_EX | (0 if is_waiting else fcntl.LOCK_NB)
     made = [folder for folder in name.parents if not folder.exists()]
     with telling(path), ExitStack() as stack:
+        tries = 0
         while True:
             name.parent.mkdir(parents=True, exist_ok=True)
             try:
                 file = stack.enter_context(name.open("w"))
             except FileNotFoundError:  # another process has just removed the empty directory that it had made
-                continue
+                tries += 1
+                if tries < TRIES:
+                    continue
+                raise  # a place where nothing can be made, such as /proc
             try:
                 fcntl.flock(file, how)
             except BlockingIOError:

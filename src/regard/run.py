@@ -80,8 +80,15 @@ class Run:
     @staticmethod
     def refuse_existing(path: Path) -> None:
         """Protect what is there already."""
-        if path.exists():
-            raise RegardError(f"{path}: exists already. Choose another directory, or remove it.")
+        if not os.path.lexists(os.path.normpath(path)):
+            return
+        if Run(path).is_unfinished():
+            raise RegardError(f"{path}: is there and not finished. `regard resume {path}` goes on with it.")
+        raise RegardError(f"{path}: exists already. Choose another directory, or remove it.")
+
+    def is_unfinished(self) -> bool:
+        """Tell whether this is a run whose training can go on."""
+        return (self.path / "run.json").is_file() and self.description.get("status") not in ("finished", "diverged")
 
     @classmethod
     def open(cls, path: str | Path) -> "Run":

@@ -175,3 +175,11 @@ def test_a_config_is_closed_and_frozen() -> None:
 def test_a_configuration_is_flat_by_whole_keys() -> None:
     flat = load_config("reverse", ["train.epochs=3", "data.max_length=7"]).flat()
     assert (flat["train.epochs"], flat["data.max_length"], flat["data.corpus"]) == (3, 7, "reverse")
+
+
+def test_another_corpus_keeps_what_belongs_to_no_corpus(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text('[data]\ncorpus = "scenes"\nswap = true\nbare = 0.1\ntrain = 50\n')
+    data = load_config(str(file), ["data.corpus=reverse"]).data
+    assert (data.corpus, data.swap, data.bare) == ("reverse", True, 0.1)
+    assert data.model_dump()["train"] == 10_000

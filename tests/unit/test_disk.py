@@ -1,6 +1,8 @@
 """Files are written whole or not at all; what keeps one from being written is told in one line."""
 
+import errno
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -115,6 +117,20 @@ def test_a_lock_keeps_others_out_and_leaves_nothing_behind(tmp_path: Path, monke
     with lock(Path()), pytest.raises(RegardError), lock(run):
         pytest.fail("two at a time")
     assert os.listdir(run.parent) == ["run"]
+
+
+def test_where_nothing_can_be_made_a_lock_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = tmp_path / "run"
+
+    def nowhere(self: Path, *_: object) -> None:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(self))
+
+    monkeypatch.setattr(Path, "open", nowhere)
+    with (
+        pytest.raises(WriteError, match=re.escape(f"{run}: cannot be written (No such file or directory).")),
+        lock(run),
+    ):
+        pass
 
 
 def test_who_waits_for_a_lock_gets_it_when_it_is_free(tmp_path: Path) -> None:

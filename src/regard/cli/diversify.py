@@ -42,42 +42,27 @@ def diversify(runs: tuple[Path, ...], back: tuple[Path, ...], together: bool, be
     new pairs, lines of source<TAB>target; pairs that the corpus has already, and translations without an end, are left
     out. A new training takes them with data.extra=FILE.
     """
-    if not (runs or back):
-        raise click.UsageError("want a RUN, a --back RUN, or both.")
-    made = new_pairs(runs, back, is_together=together, beam=beam, batch=batch, is_shown=not sys.stdout.isatty())
-    for pair in made:
-        click.echo("\t".join(pair))
-
-
-def new_pairs(
-    runs: tuple[Path, ...],
-    back: tuple[Path, ...],
-    *,
-    beam: int,
-    batch: int,
-    is_together: bool = False,
-    is_shown: bool = True,
-) -> Iterator[Pair]:
-    """Give every translation of the training data that is not a pair of them yet, as source and target of ``runs``."""
     from regard.search.strategy import Strategy
     from regard.translate import load
 
+    if not (runs or back):
+        raise click.UsageError("want a RUN, a --back RUN, or both.")
     corpora = _corpora(runs, back)
     data = {path: corpus["train"] for path, corpus in corpora.items()}
     known = _pairs(data[(*runs, *back)[0]], is_turned=not runs)
-    teams = [team for team in (runs, back) if team] if is_together else [(path,) for path in data]
+    teams = [team for team in (runs, back) if team] if together else [(path,) for path in data]
     total, made, strategy = sum(len(data[team[0]]) for team in teams), 0, Strategy(width=beam)
     translators = [load(*team) for team in teams]
-    with bar(is_shown=is_shown) as progress:
+    with bar(is_shown=not sys.stdout.isatty()) as progress:
         task = progress.add_task("translating", total=total, note="")
         for team, translator in zip(teams, translators, strict=True):
-            for source, target in _translated(translator, data[team[0]], strategy, batch):
+            for source, target in translated(translator, data[team[0]], strategy, batch):
                 progress.advance(task)
                 pair = (target, source) if team[0] in back else (source, target)
                 if target and pair not in known:
                     known.add(pair)
                     made += 1
-                    yield pair
+                    click.echo("\t".join(pair))
     say(f"{made:,} new pairs of {total:,} translations")
 
 
@@ -122,7 +107,7 @@ def _pairs(data: "Split", *, is_turned: bool = False) -> set[Pair]:
     return set(zip(*sides, strict=True))
 
 
-def _translated(translator: "Translator", data: "Split", strategy: "Strategy", batch: int) -> Iterator[Pair]:
+def translated(translator: "Translator", data: "Split", strategy: "Strategy", batch: int) -> Iterator[Pair]:
     """Give every source with its translation, empty if it has no end or is too long for the memory."""
     for one in translator.translate_all(data.sources, strategy, batch=batch, refused=lambda *_: None):
         yield one.source, one.text if one.is_finished else ""

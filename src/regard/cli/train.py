@@ -5,6 +5,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,14 +39,16 @@ def train(experiment: str, overrides: tuple[str, ...], path: Path | None, teache
     EXPERIMENT is a name from `regard list presets` or a file. KEY=VALUE changes the configuration, for example
     model.attention=additive train.minutes=5; `regard list keys` shows every key.
 
-    Teachers are kept in a directory beside the run; where the command was stopped before they had done, the same
-    command goes on.
+    Teachers are kept in a directory beside the run, RUN-teachers. Where the command was stopped before they had done,
+    the same command goes on; after that `regard resume RUN` does.
     """
     from regard.config import load_config
     from regard.disk import lock
     from regard.run import Run, free_path
 
     config = load_config(experiment, overrides)
+    if teachers and not path:
+        _refuse_taught(Path("runs"), Path(experiment).stem)
     path = path or free_path(Path("runs"), Path(experiment).stem)
     Run.refuse_existing(path)
     with lock(path):
@@ -55,6 +58,18 @@ def train(experiment: str, overrides: tuple[str, ...], path: Path | None, teache
             config = taught(experiment, overrides, path, count=teachers)
         if not train_run(config, path):
             raise SystemExit(INTERRUPTED)
+
+
+def _refuse_taught(folder: Path, name: str) -> None:
+    """Keep a pupil that is not finished from being begun anew under another name, with new teachers."""
+    from regard.run import Run
+
+    for number in count(1):
+        pupil = folder / (name if number == 1 else f"{name}-{number}")
+        if not pupil.exists():
+            return
+        if pupil.with_name(f"{pupil.name}-teachers").is_dir() and Run(pupil).is_unfinished():
+            Run.refuse_existing(pupil)
 
 
 @click.command()

@@ -92,7 +92,17 @@ class Recipe(DataConfig, ABC):
 
     @abstractmethod
     def load(self) -> Corpus:
-        """Make or read the corpus."""
+        """Make or read the corpus, not swapped."""
+
+    @property
+    def languages(self) -> tuple[str | None, str | None]:
+        """Source and target language as a model sees them; None where they are not known."""
+        source, target = self._languages()
+        return (target, source) if self.swap else (source, target)
+
+    def _languages(self) -> tuple[str | None, str | None]:
+        """Return the languages before they are swapped."""
+        return None, None
 
 
 def load_corpus(data: DataConfig, *, tokens: str = "") -> Corpus:

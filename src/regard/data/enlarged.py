@@ -20,14 +20,19 @@ OPENING = frozenset("¿¡")
 Pair = tuple[str, str]
 
 
+def held_out(corpus: Corpus) -> frozenset[str]:
+    """Return every sentence, of either side, that is validated or tested on."""
+    splits = (corpus["validation"], corpus["test"])
+    return frozenset(text for split in splits for text in (*split.sources, *split.targets))
+
+
 def training_data(corpus: Corpus, data: DataConfig) -> Corpus:
     """Return the corpus as it is trained on: with extra pairs, with phrases, and some pairs without their full stop.
 
     Nothing that is validated or tested on comes in like this.
     """
     train, notes = corpus["train"], list(corpus.notes)
-    held_out = (corpus["validation"], corpus["test"])
-    taken = frozenset(text for split in held_out for text in (*split.sources, *split.targets))
+    taken = held_out(corpus)
     if data.extra:
         train, dropped = _with_extra(train, data.extra, taken=taken)
         notes += dropped

@@ -26,7 +26,8 @@ class Files(Recipe):
     """Your own sentence pairs: two parallel text files or a tab-separated one, plain or .gz.
 
     Validation and test data that are not given are taken out of the training data at random. They are drawn by source
-    sentence: all pairs with the same source go to the same split, so that nothing tested on was trained on.
+    sentence: all pairs with the same source go to the same split, so that nothing tested on was trained on. Swapped,
+    they are the same pairs, and a note says how many of what are sources then occur in the training data too.
     """
 
     corpus: Literal["files"] = "files"
@@ -81,7 +82,9 @@ class Files(Recipe):
         if missing:
             splits |= self._draw(splits["train"], missing)
             notes += [_taken(split, splits) for split in missing]
-        notes += _overlaps(splits, [split for split in HELD_OUT if split not in missing])
+        notes += _overlaps(
+            splits, [split for split in HELD_OUT if self.swap or split not in missing], is_swapped=self.swap
+        )
         ordered = {split: Split(*map(tuple, zip(*splits[split], strict=True))) for split in PREFIXES}
         return Corpus("files", ordered, notes=tuple(notes))
 
@@ -159,11 +162,10 @@ def _is_long(text: str, max_words: int) -> bool:
     return len(text) > max_words and len(split_words(text)) > max_words
 
 
-def _overlaps(splits: dict[str, list[Pair]], given: Iterable[str]) -> list[str]:
-    if not given:
-        return []
-    trained = {source for source, _ in splits["train"]}
-    counts = {split: sum(source in trained for source, _ in splits[split]) for split in given}
+def _overlaps(splits: dict[str, list[Pair]], held_out: Iterable[str], *, is_swapped: bool) -> list[str]:
+    """Say how many sentences that a model is to translate it was trained on."""
+    trained = {pair[is_swapped] for pair in splits["train"]}
+    counts = {split: sum(pair[is_swapped] in trained for pair in splits[split]) for split in held_out}
     return [
         f"{split}: {count} of {len(splits[split])} source sentences are training data too."
         for split, count in counts.items()

@@ -79,6 +79,9 @@ class Multi30k(Recipe):
         """Read training, validation and test data; the other test sets are read when they are asked for."""
         return Corpus("multi30k", _Splits(self))
 
+    def _languages(self) -> tuple[str, str]:
+        return self.source, self.target
+
     def read(self, part: str) -> Split:
         """Read one part in both languages, downloading it if need be."""
         sources, targets = (_lines(fetch(f"{part}.{side}", self.directory)) for side in (self.source, self.target))

@@ -12,8 +12,11 @@ from torch.autograd.function import once_differentiable
 
 from regard.types import Float, Tensor
 
-Seen = list[tuple[Tensor, Tensor]]
-"""Inputs of the steps, and the gradients of what came out."""
+Seen = dict[int, list[tuple[Tensor, Tensor]]]
+"""Inputs of the steps, and the gradients of what came out, by the number of the backward pass.
+
+A pass for other gradients alone, such as those of the inputs, does not come to the end and leaves its own behind.
+"""
 
 
 def repeated(layer: nn.Module) -> Callable[[Float[Tensor, "B I"]], Float[Tensor, "B O"]]:
@@ -29,7 +32,7 @@ class _Repeated:
         dtype = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else layer.weight.dtype
         self.weight = layer.weight.detach().to(dtype)
         self.bias = None if layer.bias is None else layer.bias.detach().to(dtype)
-        self.seen: Seen = []
+        self.seen: Seen = {}
         self.end: Tensor = _End.apply(layer.weight, layer.bias, self.seen)  # type: ignore[no-untyped-call]
 
     def __call__(self, inputs: Float[Tensor, "B I"]) -> Float[Tensor, "B O"]:
@@ -53,7 +56,7 @@ class _Step(torch.autograd.Function):
     @once_differentiable
     def backward(context: Any, *gradients: Any) -> Any:
         inputs, weight = context.saved_tensors
-        context.seen.append((inputs, gradients[0]))
+        context.seen.setdefault(torch._C._current_graph_task_id(), []).append((inputs, gradients[0]))
         is_asked_for = context.needs_input_grad[0]
         return gradients[0] @ weight if is_asked_for else None, weight.new_empty(0), None, None, None
 
@@ -70,6 +73,7 @@ class _End(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(context: Any, *_: Any) -> Any:
-        inputs, slopes = (torch.cat(parts) for parts in zip(*context.seen, strict=True))
+        seen = context.seen[torch._C._current_graph_task_id()]
         context.seen.clear()
+        inputs, slopes = (torch.cat(parts) for parts in zip(*seen, strict=True))
         return slopes.t() @ inputs, slopes.sum(dim=0) if context.has_bias else None, None

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from regard.config import Frozen
+from regard.data.corpus import Recipe
 from regard.errors import RegardError, did_you_mean
 from regard.pictures.examples import diagram_of
 from regard.pictures.html import attention_data
@@ -161,11 +162,13 @@ class Served:
         """Return what is known of the model without asking it."""
         config, described = self.run.config, self.run.description
         data, (model,) = config.data, self.translator.models
+        assert isinstance(data, Recipe)
+        source, target = data.languages
         return {
             "name": self.name,
             "corpus": data.corpus,
-            "source": getattr(data, "source", None),
-            "target": getattr(data, "target", None),
+            "source": source,
+            "target": target,
             "weights": self.run.size,
             "vocabulary": [described["source_vocabulary"], described["target_vocabulary"]],
             "tokenizer": config.tokenizer.kind,

@@ -71,6 +71,15 @@ def encode_split(split: Split, tokenizers: TokenizerPair) -> EncodedPairs:
     return EncodedPairs.of(tokenizers.source.encode_all(split.sources), tokenizers.target.encode_all(split.targets))
 
 
+def prepare(config: Config) -> tuple[Corpus, TokenizerPair]:
+    """Load the corpus and train the tokenizers; what cannot work is refused here, before there is a directory."""
+    corpus = load_corpus(config.data, tokens=config.tokenizer.kind)
+    tokenizers = TokenizerPair.train(config.tokenizer, corpus["train"].sources, corpus["train"].targets)
+    build_model(config.model, source_words=tokenizers.source.size, target_words=tokenizers.target.size)
+    _check_machine(config)
+    return corpus, tokenizers
+
+
 class Session:
     """One training bound to its run directory; every event has reached the disk when it is yielded."""
 
@@ -94,11 +103,8 @@ class Session:
     def begin(cls, config: Config, path: Path, *, should_stop: Callable[[], bool] = lambda: False) -> "Session":
         """Load the corpus, train the tokenizers and make the run directory."""
         Run.refuse_existing(path)
-        corpus = load_corpus(config.data, tokens=config.tokenizer.kind)
+        corpus, tokenizers = prepare(config)
         enlarged = training_data(corpus, config.data)
-        tokenizers = TokenizerPair.train(config.tokenizer, corpus["train"].sources, corpus["train"].targets)
-        build_model(config.model, source_words=tokenizers.source.size, target_words=tokenizers.target.size)
-        _check_machine(config)  # what cannot work must not leave a directory behind
         sums = {"corpus_sha256": corpus.sha256, "training_sha256": enlarged.sha256}
         return cls(Run.create(path, config, tokenizers, **sums), enlarged, should_stop=should_stop)
 

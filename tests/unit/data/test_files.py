@@ -118,6 +118,17 @@ def test_what_is_left_out_is_counted(tmp_path: Path) -> None:
     )
 
 
+def test_swapped_the_same_pairs_are_held_out_and_known_sources_are_counted(tmp_path: Path) -> None:
+    pairs = table(tmp_path / "all.tsv", [(f"s{i}", f"t{i % 7}") for i in range(60)])
+    plain, swapped = (load_corpus(Files(pairs=pairs, swap=swap)) for swap in (False, True))
+    for split in ("train", "validation", "test"):
+        assert pairs_of(swapped, split) == [(target, source) for source, target in pairs_of(plain, split)]
+    assert not any("training data too" in note for note in plain.notes)
+    assert swapped.notes[-2:] == tuple(
+        f"{split}: 3 of 3 source sentences are training data too." for split in ("validation", "test")
+    )
+
+
 @pytest.mark.parametrize(
     ("content", "error"),
     [

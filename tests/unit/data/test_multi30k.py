@@ -191,6 +191,10 @@ def test_swapped_pairs_are_the_other_direction_also_of_what_is_read_later(tmp_pa
     folder = put(tmp_path)
     swapped = load_corpus(Multi30k(directory=str(folder), swap=True))
     other = load_corpus(Multi30k(directory=str(folder), source="en", target="de"))
+    assert Multi30k(swap=True).languages == ("en", "de") == Multi30k(source="en", target="de").languages
+    (folder / "test_2017_flickr.en.gz").rename(folder / "away")
+    assert "test_2017_flickr" in swapped.splits  # without reading it
+    (folder / "away").rename(folder / "test_2017_flickr.en.gz")
     assert list(swapped.splits) == list(other.splits)
     assert len(swapped.splits) == len(other.splits)
     for split in ("train", "validation", "test", "test_2017_flickr"):

@@ -40,6 +40,14 @@ def test_the_gradient_may_be_asked_for_twice() -> None:
     torch.testing.assert_close(first, again)
 
 
+def test_a_gradient_of_the_inputs_alone_leaves_that_of_the_weights_right() -> None:
+    layer, first = nn.Linear(3, 3).double(), torch.randn(2, 3, dtype=torch.float64, requires_grad=True)
+    total, plain = (walk(layer, first, 3, is_repeated=way) for way in (True, False))
+    wanted = torch.autograd.grad(plain, first, retain_graph=True)
+    torch.testing.assert_close(torch.autograd.grad(total, first, retain_graph=True), wanted)
+    torch.testing.assert_close(torch.autograd.grad(total, layer.weight), torch.autograd.grad(plain, layer.weight))
+
+
 def test_a_slope_of_a_slope_is_refused() -> None:
     layer = nn.Linear(3, 3)
     total = walk(layer, torch.randn(2, 3), 3, is_repeated=True)

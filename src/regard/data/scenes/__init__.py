@@ -49,6 +49,9 @@ class Scenes(Recipe):
     seed: NonNegativeInt = 1
     """Seed of the sentences."""
 
+    def _languages(self) -> tuple[str, str]:
+        return "de", "en"
+
     def load(self) -> Corpus:
         """Make the corpus: no sentence comes twice, and test and validation are the same for every size of train."""
         grammar = Sentences(load_lexicon(), Random(self.seed))
