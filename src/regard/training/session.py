@@ -87,14 +87,16 @@ class Session:
         self.run = run
         self.corpus = corpus
         config = run.config
+        # Another number of threads adds up in another order: a run keeps the one that it began with.
+        threads = run.description.get("threads", config.train.threads)
+        if threads:
+            torch.set_num_threads(threads)
         torch.manual_seed(config.train.seed)
         pair = run.tokenizers
         model = build_model(config.model, source_words=pair.source.size, target_words=pair.target.size)
         data = EncodedCorpus(corpus, pair, config.tokenizer.dropout, config.train.seed)
         if config.train.start == "cooccurrence":
             begin_with_cooccurrence(model, data.plain, shared=pair.shared)
-        # Another number of threads adds up in another order: a run keeps the one that it began with.
-        threads = run.description.get("threads", config.train.threads)
         as_begun = config.train.model_copy(update={"threads": threads})
         self.trainer = Trainer(model, data, as_begun, should_stop=should_stop)
         self.watch = Watch(corpus, pair)

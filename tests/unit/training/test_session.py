@@ -71,6 +71,24 @@ def test_extra_pairs_never_hold_what_is_validated_or_tested_on(tmp_path: Path) -
     assert not (tmp_path / "run").exists()
 
 
+def test_weights_begin_with_the_threads_that_they_are_trained_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[int] = []
+    monkeypatch.setattr(
+        "regard.training.session.begin_with_cooccurrence", lambda *_, **__: seen.append(torch.get_num_threads())
+    )
+    threads = torch.get_num_threads()
+    try:
+        torch.set_num_threads(2)
+        Session.begin(
+            load_config("reverse", [*REVERSE, "train.start=cooccurrence", "train.threads=1"]), tmp_path / "run"
+        )
+    finally:
+        torch.set_num_threads(threads)
+    assert seen == [1]
+
+
 def test_a_run_keeps_the_threads_that_it_began_with(tmp_path: Path) -> None:
     threads = torch.get_num_threads()
     try:
