@@ -2,9 +2,9 @@
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Literal
 
 from regard.config import DataConfig
@@ -65,26 +65,26 @@ class Corpus:
         return digest.hexdigest()
 
 
-class _Swapped(Mapping[str, Split]):
-    """Splits the other way round, each turned when it is asked for."""
+class LazySplits(Mapping[str, Split]):
+    """Splits that are made when they are asked for, and kept."""
 
-    def __init__(self, splits: Mapping[str, Split]) -> None:
-        self._splits = splits
-        self._swapped: dict[str, Split] = {}
+    def __init__(self, names: Collection[str], make: Callable[[str], Split]) -> None:
+        self._names = names
+        self._made = cache(make)
 
     def __getitem__(self, name: str) -> Split:
-        if name not in self._swapped:
-            self._swapped[name] = self._splits[name].swapped()
-        return self._swapped[name]
+        if name not in self._names:
+            raise KeyError(name)
+        return self._made(name)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._splits
+        return name in self._names
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._splits)
+        return iter(self._names)
 
     def __len__(self) -> int:
-        return len(self._splits)
+        return len(self._names)
 
 
 class Recipe(DataConfig, ABC):
@@ -113,7 +113,8 @@ def load_corpus(data: DataConfig, *, tokens: str = "") -> Corpus:
     assert isinstance(data, Recipe)
     corpus = data.load()
     if data.swap:
-        corpus = replace(corpus, splits=_Swapped(corpus.splits))
+        splits = corpus.splits
+        corpus = replace(corpus, splits=LazySplits(splits.keys(), lambda name: splits[name].swapped()))
     if corpus.unit == "word" or tokens in ("", "character"):
         return corpus
     note = (

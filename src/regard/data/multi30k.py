@@ -4,13 +4,13 @@ The texts may be used for research and education. They are looked for, file by f
 REGARD_DATA and in the user's cache, and downloaded into the cache otherwise; a file whose sum is wrong is never used.
 """
 
+import functools
 import gzip
 import hashlib
 import http.client
 import os
 import sys
 import urllib.request
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from regard.config import Place
-from regard.data.corpus import Corpus, Recipe, Split
+from regard.data.corpus import Corpus, LazySplits, Recipe, Split
 from regard.data.words import clean
 from regard.disk import write_atomically
 from regard.errors import RegardError
@@ -77,7 +77,10 @@ class Multi30k(Recipe):
 
     def load(self) -> Corpus:
         """Read training, validation and test data; the other test sets are read when they are asked for."""
-        return Corpus("multi30k", _Splits(self))
+        known, read = parts(self.source, self.target), functools.cache(self.read)
+        for part in FILES.values():
+            read(part)
+        return Corpus("multi30k", LazySplits(known, lambda split: read(known[split])))
 
     def _languages(self) -> tuple[str, str]:
         return self.source, self.target
@@ -93,30 +96,6 @@ def parts(source: str, target: str) -> dict[str, str]:
     tests = {part: part for name in SHA256 if (part := name.partition(".")[0]).startswith("test")}
     known = (FILES | tests).items()
     return {split: part for split, part in known if {f"{part}.{source}", f"{part}.{target}"} <= SHA256.keys()}
-
-
-class _Splits(Mapping[str, Split]):
-    """The splits of every language at once, the other test sets when they are asked for."""
-
-    def __init__(self, recipe: Multi30k) -> None:
-        self._recipe = recipe
-        self._parts = parts(recipe.source, recipe.target)
-        self._read = {part: recipe.read(part) for part in FILES.values()}
-
-    def __getitem__(self, name: str) -> Split:
-        part = self._parts[name]
-        if part not in self._read:
-            self._read[part] = self._recipe.read(part)
-        return self._read[part]
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._parts
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._parts)
-
-    def __len__(self) -> int:
-        return len(self._parts)
 
 
 def fetch(name: str, directory: str = "") -> Path:
