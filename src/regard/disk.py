@@ -3,6 +3,8 @@
 import errno
 import json
 import os
+import signal
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -129,6 +131,23 @@ def lock(path: Path, *, is_waiting: bool = False) -> Iterator[None]:
             with suppress(OSError):  # not empty: the run is there
                 for folder in made:
                     folder.rmdir()
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Let Ctrl-C wait until a moment is over: a library that it stops half-way may tell of something else instead."""
+    before = signal.getsignal(signal.SIGINT)
+    if not callable(before) or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[tuple[Any, Any]] = []
+    signal.signal(signal.SIGINT, lambda *signalled: came.append(signalled))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if came:
+            before(*came[0])
 
 
 def append_line(path: Path, line: str) -> None:

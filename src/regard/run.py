@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import regard
 from regard.config import Config, resolve
 from regard.data.tokenizers import TokenizerPair
-from regard.disk import append_line, checked, read_json, replacing, telling, write_atomically
+from regard.disk import append_line, checked, read_json, replacing, telling, undisturbed, write_atomically
 from regard.errors import RegardError
 from regard.parts import DISPLAYS
 
@@ -199,7 +199,7 @@ class Run:
         if not path.is_file():
             raise RegardError(f"{path}: not there yet. `regard resume {self.path}` goes on with the training.")
         try:
-            with safe_open(path, framework="pt") as file:
+            with undisturbed(), safe_open(path, framework="pt") as file:
                 return {key: file.get_tensor(key) for key in file.keys()}, file.metadata() or {}  # noqa: SIM118
         except SafetensorError as error:
             raise RegardError(f"{path}: damaged ({error}).") from None

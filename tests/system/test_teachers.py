@@ -172,12 +172,12 @@ def test_killed_at_any_time_the_same_command_goes_on(tmp_path: Path) -> None:
     assert not path.exists()
     first = folder / "swap-false-seed-1" / "translations.tsv"
     stopped = kill(words, signal.SIGINT, when=first.exists)
-    assert (stopped.returncode, path.exists()) == (INTERRUPTED, False)
+    assert (stopped.returncode, path.exists()) == (INTERRUPTED, False), stopped.stderr
     assert stopped.stderr.endswith("stopped; the same command goes on from here\n")
     before = first.stat().st_mtime_ns
     (folder / "swap-true-seed-1" / ".translations.tsv.1.partial").touch()
     stopped = kill(words, signal.SIGINT, when=(path / "log.jsonl").exists)
-    assert stopped.returncode == INTERRUPTED
+    assert stopped.returncode == INTERRUPTED, stopped.stderr
     assert first.stat().st_mtime_ns == before
     assert not list(folder.glob("*/.*.partial"))
     result = call(*words)

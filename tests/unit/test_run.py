@@ -1,9 +1,13 @@
 """A run directory: whole or not there, never overwritten, never pickled."""
 
 import json
+import signal
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Self
 
 import pytest
+import safetensors
 import torch
 
 from regard.config import load_config
@@ -141,3 +145,43 @@ def test_a_log_line_cut_short_by_a_crash_is_passed_over(tmp_path: Path) -> None:
         log.write('{"event": "tw')
     assert [event["event"] for event in run.events()] == ["one"]
     assert json.loads((run.path / "log.jsonl").read_text().splitlines()[0]) == {"event": "one"}
+
+
+def test_ctrl_c_waits_until_weights_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = make(tmp_path / "run")
+    run.save_weights(weights(run), "best")
+    opened = safetensors.safe_open
+    names: list[str] = []
+
+    class Stopped:
+        """A file whose reading takes long enough to be stopped."""
+
+        def __init__(self, *words: object, **options: object) -> None:
+            self.file = opened(*words, **options)
+
+        def __enter__(self) -> Self:
+            return self
+
+        def __exit__(self, *_: object) -> None: ...
+
+        def keys(self) -> list[str]:
+            return list(self.file.keys())
+
+        def get_tensor(self, name: str) -> torch.Tensor:
+            signal.raise_signal(signal.SIGINT)
+            names.append(name)
+            return self.file.get_tensor(name)
+
+        def metadata(self) -> dict[str, str]:
+            return {}
+
+    wanted = list(run.load_weights()[0])
+    monkeypatch.setattr("safetensors.safe_open", Stopped)
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        run.load_weights()
+    assert names == wanted
+    assert signal.getsignal(signal.SIGINT) is before
+    with ThreadPoolExecutor(1) as pool:  # elsewhere there are no signals
+        monkeypatch.undo()
+        assert list(pool.submit(run.load_weights).result()[0]) == wanted
