@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cached_property
+from itertools import count, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -276,6 +277,11 @@ class Run:
         return (self.path / "last.safetensors").is_file()
 
     @property
+    def translations(self) -> Path:
+        """What a teacher has made of its training data."""
+        return self.path / "translations.tsv"
+
+    @property
     def examples(self) -> Path:
         """Where attention diagrams go."""
         return self.path / "examples"
@@ -312,13 +318,19 @@ def boxed() -> list[str]:
     return sorted(path.parent.name for path in BOX.glob("*/run.json"))
 
 
+def taken_paths(folder: Path, name: str) -> Iterator[Path]:
+    """Give FOLDER/NAME, FOLDER/NAME-2 and so on, as far as they exist."""
+    return takewhile(Path.exists, _paths(folder, name))
+
+
 def free_path(folder: Path, name: str) -> Path:
     """Return FOLDER/NAME, or FOLDER/NAME-2 and so on if that exists."""
-    path, number = folder / name, 1
-    while path.exists():
-        number += 1
-        path = folder / f"{name}-{number}"
-    return path
+    return next(path for path in _paths(folder, name) if not path.exists())
+
+
+def _paths(folder: Path, name: str) -> Iterator[Path]:
+    yield folder / name
+    yield from (folder / f"{name}-{number}" for number in count(2))
 
 
 def _description(config: Config, tokenizers: TokenizerPair) -> dict[str, Any]:

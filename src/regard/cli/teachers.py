@@ -8,7 +8,7 @@ from regard.cli.diversify import Pair, translated
 from regard.cli.fleet import train_cells
 from regard.cli.terminal import bar, say
 from regard.config import Config, load_config
-from regard.data.corpus import Corpus, Split, load_corpus
+from regard.data.corpus import Corpus, Split, load_corpus, table_of
 from regard.data.enlarged import held_out
 from regard.data.lines import pairs_of
 from regard.disk import telling, write_atomically
@@ -24,8 +24,6 @@ STEPS = 1.7
 """How many steps a pupil takes for each of a teacher's."""
 BEAM, BATCH = 5, 64
 """How teachers translate."""
-MADE = "translations.tsv"
-"""What a teacher has made of its training data, in its own directory."""
 
 
 def taught(experiment: str, overrides: tuple[str, ...], path: Path, *, count: int) -> Config:
@@ -78,28 +76,25 @@ def _missing(cells: list[Cell], corpora: Mapping[bool, Corpus]) -> list[Cell]:
 
 def _translate(cells: list[Cell], corpora: Mapping[bool, Corpus]) -> None:
     """Let every teacher that has not done it yet translate the sentences that it was trained on."""
-    waiting = [cell for cell in cells if not (cell.path / MADE).exists()]
+    waiting = [cell for cell in cells if not Run(cell.path).translations.exists()]
     with bar() as progress:
         task = progress.add_task("translating", total=sum(len(_data(cell, corpora)) for cell in waiting), note="")
         for cell in waiting:
-            for left in cell.path.glob(f".{MADE}.*.partial"):
+            place = Run(cell.path).translations
+            for left in cell.path.glob(f".{place.name}.*.partial"):
                 left.unlink()
             made = []
             for pair in translated(load(cell.path), _data(cell, corpora), Strategy(width=BEAM), BATCH):
                 progress.advance(task)
                 made.append(pair)
             ended = [pair for pair in made if pair[1]]
-            with telling(cell.path / MADE):
-                write_atomically(cell.path / MADE, _table(ended))
+            with telling(place):
+                write_atomically(place, table_of(ended).encode())
             say(f"{cell.path.name}: {len(ended):,} of {len(made):,} translations have an end")
 
 
 def _data(cell: Cell, corpora: Mapping[bool, Corpus]) -> Split:
     return corpora[cell.config.data.swap]["train"]
-
-
-def _table(pairs: list[Pair]) -> bytes:
-    return "".join(f"{source}\t{target}\n" for source, target in pairs).encode()
 
 
 def _pupil(config: Config, cells: list[Cell], corpus: Corpus, place: Path) -> Config:
@@ -110,7 +105,7 @@ def _pupil(config: Config, cells: list[Cell], corpus: Corpus, place: Path) -> Co
             "more train.epochs.")  # fmt: skip
         return config
     with telling(place):
-        write_atomically(place, _table(new))
+        write_atomically(place, table_of(new).encode())
     epochs = config.train.epochs and max(1, round(STEPS * config.train.epochs * size / (size + len(new))))
     say(f"{size:,} pairs, and {len(new):,} of the teachers in {place}" + (f": {epochs} epochs" if epochs else ""))
     data = config.data.model_copy(update={"extra": str(place.absolute())})
@@ -126,7 +121,7 @@ def _new_pairs(cells: list[Cell], corpus: Corpus, *, is_swapped: bool) -> list[P
 
 
 def _made(cell: Cell, *, is_turned: bool) -> Iterator[Pair]:
-    place = (cell.path / MADE).absolute()
+    place = Run(cell.path).translations.absolute()
     if not place.stat().st_size:
         return
     try:

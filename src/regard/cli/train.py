@@ -5,7 +5,6 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -62,12 +61,9 @@ def train(experiment: str, overrides: tuple[str, ...], path: Path | None, teache
 
 def _refuse_taught(folder: Path, name: str) -> None:
     """Keep a pupil that is not finished from being begun anew under another name, with new teachers."""
-    from regard.run import Run
+    from regard.run import Run, taken_paths
 
-    for number in count(1):
-        pupil = folder / (name if number == 1 else f"{name}-{number}")
-        if not pupil.exists():
-            return
+    for pupil in taken_paths(folder, name):
         if pupil.with_name(f"{pupil.name}-teachers").is_dir() and Run(pupil).is_unfinished():
             Run.refuse_existing(pupil)
 

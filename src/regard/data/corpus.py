@@ -2,7 +2,7 @@
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import Literal
@@ -12,6 +12,11 @@ from regard.errors import RegardError, did_you_mean
 
 Links = frozenset[tuple[int, int]]
 """A word alignment: pairs (source position, target position), counted from 0 in the corpus's alignment unit."""
+
+
+def table_of(pairs: Iterable[tuple[str, str]]) -> str:
+    """Write pairs as lines source<TAB>target."""
+    return "".join(f"{source}\t{target}\n" for source, target in pairs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +42,7 @@ class Split:
     @property
     def table(self) -> str:
         """The pairs as lines source<TAB>target."""
-        return "".join(f"{source}\t{target}\n" for source, target in zip(self.sources, self.targets, strict=True))
+        return table_of(zip(self.sources, self.targets, strict=True))
 
 
 @dataclass(frozen=True)
