@@ -16,6 +16,7 @@ SHIFT = 1.5 * 2.0**52 * GRID
 """At this size neighbours in double precision are just as far apart, so that adding it rounds to the grid."""
 PIECE = 2**14
 """Numbers that torch leaves to one thread."""
+MINUS_ONE = torch.tensor(-1.0)
 
 
 def on_grid(numbers: Float[Tensor, "*any"]) -> Float[Tensor, "*any"]:
@@ -44,5 +45,5 @@ def tanh_(numbers: Float[Tensor, "*any"]) -> Float[Tensor, "*any"]:
         return torch.tanh(numbers)
     pieces = numbers.view(-1).split(PIECE) if is_shared_out(numbers) else (numbers,)
     for piece in pieces:
-        piece.mul_(2).sigmoid_().mul_(2).sub_(1)
+        torch.add(MINUS_ONE, piece.mul_(2).sigmoid_(), alpha=2, out=piece)
     return numbers

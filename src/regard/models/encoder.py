@@ -5,7 +5,7 @@ from torch import nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from regard.models import gru
-from regard.models.cells import Cell, by_steps
+from regard.models.cells import Cell, Directions
 from regard.models.directions import backwards, turn
 from regard.models.dropout import Dropout
 from regard.parts import CELLS
@@ -32,7 +32,7 @@ class Encoder(nn.Module):
         self.embedding = embedding
         self.dropout = dropout
         self.memory_dropout = memory_dropout
-        self.hidden = hidden
+        self.hidden, self.is_bidirectional = hidden, bidirectional
         memory = hidden * (2 if bidirectional else 1)
         sizes = [embedding.embedding_dim, *[memory] * (layers - 1)]
         self.layers = nn.ModuleList(
@@ -41,11 +41,11 @@ class Encoder(nn.Module):
         self.bridge = nn.Linear(memory, sentence)
         self.cell = kind
         self.steps = nn.ModuleList()
-        """For each layer its directions, once `prepare_steps` was called."""
+        """The same layers, once `prepare_steps` was called."""
 
     def prepare_steps(self) -> None:
         """Read step by step from now on."""
-        self.steps = nn.ModuleList(nn.ModuleList(by_steps(self.cell, network)) for network in self.layers)
+        self.steps = nn.ModuleList(Directions(self.cell, network) for network in self.layers)
 
     def forward(
         self, tokens: Int[Tensor, "B S"], is_token: Bool[Tensor, "B S"]
@@ -74,10 +74,8 @@ class Encoder(nn.Module):
         self, layer: int, inputs: Float[Tensor, "B S E"], lengths: Int[Tensor, " B"]
     ) -> Float[Tensor, "B S M"]:
         batch, steps, _ = inputs.shape
-        first = (inputs.new_zeros(batch, self.hidden),) * self.cell.tensors
-        forwards, *others = self.steps[layer].children()
-        outputs = [forwards(inputs, first)[0]]
-        order = backwards(lengths, batch, steps)
-        outputs += [turn(read(turn(inputs, order), first)[0], order) for read in others]
+        read, order = self.steps[layer], backwards(lengths, batch, steps)
+        forwards, *others = read(inputs, turn(inputs, order)) if self.is_bidirectional else read(inputs)
         is_padding = torch.arange(steps, device=lengths.device) >= lengths[:, None]
+        outputs = (forwards, *(turn(other, order) for other in others))
         return torch.cat(outputs, dim=2).masked_fill(is_padding[:, :, None], 0)

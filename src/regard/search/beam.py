@@ -48,7 +48,7 @@ def _best(log_probs: Float[Tensor, "R V"], rows: Rows[E], total: Float[Tensor, "
     sentences, width = total.shape
     most = min(width, log_probs.shape[1])
     price, token = top(log_probs, most)
-    if len(rows.place) < len(rows.row):
+    if not rows.are_all_places:
         price, token = price.index_select(0, rows.row), token.index_select(0, rows.row)
     price, token = price.view(sentences, -1), token.view(sentences, -1)
     totals = total[:, :, None] + price.view(sentences, width, most)  # a place without a row has a total of -inf

@@ -36,14 +36,14 @@ def search(
     while len(rows.place):
         step = expander.step(rows, recorder.watch if recorder else None)
         choice = choose(step.log_probs, rows, total)
-        origin = rows.row[choice.parent]
+        origin = choice.parent if rows.are_all_places else rows.row[choice.parent]
         trellis.add(choice, origin, step.weights)
         if covered is not None:
             covered = covered[choice.parent.flatten()] + mean_of_heads(step.weights)[origin.flatten()]
         outcome = _settle(choice, pool, rows.length, expander=expander, ranking=ranking, covered=covered)
         if recorder:
             recorder.add(rows.place, total, rows.length, outcome)
-        total = choice.total.masked_fill(~outcome.is_alive, NEVER)
+        total = choice.total if outcome.score is None else choice.total.masked_fill(~outcome.is_alive, NEVER)
         origin, token, is_alive = (x.flatten() for x in (origin, choice.token, outcome.is_alive))
         rows = expander.move(rows, step.state, origin=origin, token=token, is_alive=is_alive)
     return trellis.hypotheses(pool, is_token)

@@ -6,6 +6,7 @@ Sentences that are finished cost nothing any more; of an open one, dead places m
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Generic
 
 import torch
@@ -45,6 +46,11 @@ class Rows(Generic[E]):
     state: State
     source: E
 
+    @property
+    def are_all_places(self) -> bool:
+        """Whether every place has a row; they are in order."""
+        return len(self.place) == len(self.row)
+
 
 class Expander(Generic[E]):
     """Asks the model for continuations and applies the rules to them; ``longest`` overrides theirs."""
@@ -74,6 +80,7 @@ class Expander(Generic[E]):
         self.soonest_cut = int(self.longest.min()) if self.sentences else 0
         """The first length at which a hypothesis is cut off."""
         self._short_until = int(self.shortest.max()) if self.sentences else 0
+        self._no_words = torch.tensor((PAD, BOS), device=self.device)
         self.imposed = _checked(imposed, source.is_token)
 
     def start(self) -> Rows[E]:
@@ -96,8 +103,7 @@ class Expander(Generic[E]):
             forced = token, log_probs.gather(1, token[:, None]).squeeze(1)
         tell = watch or _ignore
         tell("model", log_probs)
-        for special in (PAD, BOS):
-            log_probs[:, special] = NEVER
+        log_probs.index_fill_(1, self._no_words, NEVER)
         tell("not a word", log_probs)
         for constraint in self.constraints:
             constraint.forbid(log_probs, rows.seen)
@@ -164,10 +170,16 @@ def top(log_probs: Float[Tensor, "R V"], count: int) -> tuple[Float[Tensor, "R K
         return best, word
     blocks = log_probs[:, :whole].unflatten(1, (-1, BLOCK))
     chosen = blocks.amax(dim=2).topk(count, dim=1).indices[:, :, None]
-    first, rest = chosen * BLOCK, torch.arange(whole, words, device=chosen.device)
-    numbers = torch.cat(((first + torch.arange(BLOCK, device=chosen.device)).flatten(1), rest.expand(rows, -1)), dim=1)
+    within, rest = _numbers(whole, words, chosen.device)
+    numbers = torch.cat(((chosen * BLOCK + within).flatten(1), rest.expand(rows, -1)), dim=1)
     best, place = log_probs.gather(1, numbers).topk(count, dim=1)
     return best, numbers.gather(1, place)
+
+
+@cache
+def _numbers(whole: int, words: int, device: torch.device) -> tuple[Int[Tensor, " K"], Int[Tensor, " L"]]:
+    """Return the numbers of words within a block, and those of the words that are in none."""
+    return torch.arange(BLOCK, device=device), torch.arange(whole, words, device=device)
 
 
 def _words_only(prefix: Prefix) -> Prefix:

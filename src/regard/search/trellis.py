@@ -1,14 +1,19 @@
 """The memory of a search: each step's choices with pointers back, read once at the end."""
 
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 
-from regard.data.vocabulary import PAD
 from regard.errors import RegardError
 from regard.search.hypothesis import Hypothesis
 from regard.search.rules import NEVER
 from regard.types import Bool, Float, Int, Tensor
+
+Steps = NDArray[Any]
+"""A row for each step, a column for each hypothesis."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,29 +103,27 @@ class Trellis:
                 "search: the model gives probabilities that are not numbers; its training went wrong. "
                 "Use an earlier checkpoint, or train with a lower learning rate."
             )
-        tokens, log_probs, rows = (x.cpu() for x in self._trace(pool.place.flatten(), pool.length.flatten()))
+        tokens, log_probs, rows = self._trace(pool.place.flatten().tolist(), pool.length.flatten().tolist())
         weights, is_token = self._weights[: self._stored].cpu(), is_token.cpu()
         ended = zip(*(x.flatten().tolist() for x in (pool.score, pool.total, pool.length)), strict=True)
         found: list[list[Hypothesis]] = [[] for _ in is_token]
         for i, (score, total, length) in enumerate(ended):
             sentence = i // pool.score.shape[1]
             if score > NEVER:
-                attention = weights[rows[i, :length]].transpose(0, 1)[:, :, is_token[sentence]]
-                said = tuple(tokens[i, :length].tolist()), tuple(log_probs[i, :length].tolist())
+                attention = weights[rows[:length, i].tolist()].transpose(0, 1)[:, :, is_token[sentence]]
+                said = tuple(tokens[:length, i].tolist()), tuple(log_probs[:length, i].tolist())
                 found[sentence].append(Hypothesis(said[0], total, score, said[1], attention))
         return found
 
-    def _trace(
-        self, place: Int[Tensor, " E"], length: Int[Tensor, " E"]
-    ) -> tuple[Int[Tensor, "E T"], Float[Tensor, "E T"], Int[Tensor, "E T"]]:
-        size = (len(place), len(self._choices))
-        tokens = torch.full(size, PAD, device=place.device)
-        rows = torch.zeros(size, dtype=torch.long, device=place.device)
-        log_probs = self._choices[0].log_prob.new_zeros(size)
-        for t in reversed(range(len(self._choices))):
-            choice, is_part = self._choices[t], t < length
-            tokens[:, t] = choice.token.view(-1)[place]
-            log_probs[:, t] = choice.log_prob.view(-1)[place]
-            rows[:, t] = self._rows[t].view(-1)[place]
-            place = torch.where(is_part, choice.parent.view(-1)[place], place)
-        return tokens, log_probs, rows
+    def _trace(self, ends: list[int], lengths: list[int]) -> tuple[Steps, Steps, Steps]:
+        """Return the tokens of hypotheses that end in these places, their log-probabilities and their rows."""
+        parts = zip(*((x.parent, x.token, x.log_prob) for x in self._choices), strict=True)
+        stacked = (torch.stack(list(tensors)).flatten(1).cpu().numpy() for tensors in (*parts, self._rows))
+        parents, tokens, log_probs, rows = stacked
+        place, length, steps = np.array(ends), np.array(lengths), len(parents)
+        places = np.empty((steps, len(ends)), dtype=np.int64)
+        for t in reversed(range(steps)):
+            places[t] = place
+            place = np.where(t < length, parents[t, place], place)
+        step = np.arange(steps)[:, None]
+        return tokens[step, places], log_probs[step, places], rows[step, places]
