@@ -64,6 +64,11 @@ class Pair:
         """Whether one beats the other."""
         return self.p_value < LEVEL
 
+    @property
+    def has_seeds(self) -> bool:
+        """Whether seeds were tested: there are several of each group, and they differ."""
+        return self.seeds is not None and not math.isnan(self.seeds.p_value)
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -95,8 +100,12 @@ class Comparison:
         """Say in plain words what beats what."""
         lines = [_beats(pair, self.metric) for pair in self.pairs if pair.is_significant]
         lines += [_not_told_apart(pair, len(self.pairs)) for pair in self.pairs if not pair.is_significant]
-        if any(pair.seeds is None for pair in self.pairs):
-            lines.append("Seeds were not tested: that takes at least 2 of each group, and 3 or more to find much.")
+        alone = [group.label for group in self.groups if len(group.runs) < 2]
+        if self.pairs and alone:
+            whose = "" if len(alone) == len(self.groups) else f" of {', '.join(alone)}"
+            lines.append(
+                f"Seeds{whose} were not tested: that takes at least 2 of each group, and 3 or more to find much."
+            )
         return lines
 
     def to_json(self) -> dict[str, Any]:
@@ -260,7 +269,7 @@ def told_p(p_value: float) -> str:
 
 
 def _beats(pair: Pair, metric: str) -> str:
-    where = "" if pair.seeds else " over sentences alone"
+    where = "" if pair.has_seeds else " over sentences alone"
     delta = pair.both.delta
     told = signed(delta, "+.1f" if abs(delta) >= 0.095 else "+.2f" if abs(delta) >= 0.0095 else "+.1g")
     return f"{pair.better} beats {pair.worse}{where}: {told} {metric}, {told_p(pair.p_value)}"
@@ -338,7 +347,7 @@ def _pair_json(pair: Pair) -> dict[str, Any]:
         "p": pair.p_value,
         "p_uncorrected": pair.both.p_value,
         "p_sentences": pair.sentences.p_value,
-        "p_seeds": None if pair.seeds is None or math.isnan(pair.seeds.p_value) else pair.seeds.p_value,
+        "p_seeds": pair.seeds.p_value if pair.seeds and pair.has_seeds else None,
         "p_permutation": pair.permutation.p_value if pair.permutation else None,
         "is_significant": pair.is_significant,
     }

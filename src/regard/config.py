@@ -143,6 +143,8 @@ class ModelConfig(Frozen):
     """Share embeddings: target with output, or source as well."""
     lexicon: NonNegativeFloat = 0.0
     """Strength of a short way from attended source words to the output layer; 0 for none."""
+    lexicon_gate: bool = False
+    """Whether the model learns when to take that way, if there is one; at the end there is nothing left to say."""
 
     @model_validator(mode="before")
     @classmethod

@@ -7,6 +7,7 @@ thread's share by other means, with other last digits.
 """
 
 import torch
+from torch import nn
 
 from regard.types import Float, Tensor
 
@@ -14,6 +15,9 @@ GRID = 2.0**-18
 """Distance of neighbours. Sums are exact as long as sizes of products add up to less than 2^53 GRID^2 = 131,072."""
 SHIFT = 1.5 * 2.0**52 * GRID
 """At this size neighbours in double precision are just as far apart, so that adding it rounds to the grid."""
+LANES = 32
+"""Numbers that torch computes at a time. It computes the rest, where there are fewer, by other means, with other last
+digits, and which numbers these are depends on the number of rows unless a row is a multiple of it."""
 PIECE = 2**14
 """Numbers that torch leaves to one thread."""
 MINUS_ONE = torch.tensor(-1.0)
@@ -47,3 +51,12 @@ def tanh_(numbers: Float[Tensor, "*any"]) -> Float[Tensor, "*any"]:
     for piece in pieces:
         torch.add(MINUS_ONE, piece.mul_(2).sigmoid_(), alpha=2, out=piece)
     return numbers
+
+
+def sigmoid(numbers: Float[Tensor, "*any"]) -> Float[Tensor, "*any"]:
+    """Return the sigmoid of numbers, few to a row; outside training with the same bits however many rows there are."""
+    if torch.is_grad_enabled():
+        return torch.sigmoid(numbers)
+    filled = nn.functional.pad(numbers.flatten(), (0, -numbers.numel() % LANES))
+    done = torch.cat([torch.sigmoid(piece) for piece in filled.split(PIECE)])
+    return done[: numbers.numel()].view_as(numbers)

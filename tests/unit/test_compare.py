@@ -171,7 +171,10 @@ def test_one_seed_says_that_seeds_were_not_tested(runs: list[Run]) -> None:
         found.verdict()[1] == "Seeds were not tested: that takes at least 2 of each group, and 3 or more to find much."
     )
     assert "–" in tables(found)[0][1][1]
+    mixed = compare_runs([runs[0], *runs[3:]])
+    assert mixed.verdict()[-1].startswith("Seeds of none were not tested: that takes at least 2 of each group")
     uneven = compare_runs([*runs[:2], *runs[3:6]])
+    assert not any(line.startswith("Seeds") for line in uneven.verdict())
     assert uneven.pairs[0].sentences.delta == pytest.approx(
         uneven.groups[0].quantities["bleu"].mean - uneven.groups[1].quantities["bleu"].mean
     )
@@ -234,6 +237,7 @@ def pair(both: float, sentences: float, seeds: float | None, corrected: float | 
         ),
         (pair(0.03, 0.01, 0.02, 0.06), "not distinguishable: a and b (p = 0.060 after the correction for 1 pairs)"),
         (pair(0.4, 0.3, math.nan), "not distinguishable: a and b (p = 0.4)"),  # seeds that do not differ say nothing
+        (pair(0.003, 0.003, math.nan), "a beats b over sentences alone: +1.9 bleu, p = 0.003"),
         (pair(0.4, 0.3, 0.31), "not distinguishable: a and b (p = 0.4)"),
         (pair(0.04, 0.04, None), "a beats b over sentences alone: +1.9 bleu, p = 0.040"),
         (pair(0.4, 0.4, None), "not distinguishable: a and b (p = 0.4)"),

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 import torch
 
-from regard.exact import GRID, on_grid, product, tanh_
+from regard.exact import GRID, PIECE, on_grid, product, sigmoid, tanh_
 from regard.models.cells import GRU, LSTM, Cell, take_step
 
 
@@ -50,6 +50,16 @@ def test_tanh_has_the_same_bits_however_many_threads_there_are() -> None:
     together = tanh_(rows.clone())
     assert torch.equal(together, torch.cat([tanh_(row.clone()[None]) for row in rows]))
     torch.testing.assert_close(together, rows.tanh(), atol=1e-6, rtol=0)
+
+
+@pytest.mark.usefixtures("_three_threads")
+def test_sigmoids_have_the_same_bits_however_many_there_are() -> None:
+    numbers = torch.randn(3 * PIECE + 7, 1, generator=torch.Generator().manual_seed(1))
+    together = sigmoid(numbers)
+    for few in (1, 5, 31, 33, PIECE + 1):
+        assert torch.equal(together[:few], sigmoid(numbers[:few]))
+        assert torch.equal(together[-few:], sigmoid(numbers[-few:]))
+    torch.testing.assert_close(together, torch.sigmoid(numbers))
 
 
 @pytest.mark.usefixtures("_three_threads")

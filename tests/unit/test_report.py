@@ -1,16 +1,24 @@
 import json
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from regard.cli import main
+from regard.data.corpus import load_corpus
+from regard.data.vocabulary import EOS
+from regard.data.words import split_words
+from regard.evaluate import Evaluator
+from regard.pictures.examples import Pair
+from regard.pictures.notebook import translation_html
 from regard.report import report
 from regard.report.sentences import by_frequency, choose, differing
 from regard.run import Run
 from regard.search.strategy import Strategy
+from regard.translate import load
 from tiny_runs import make_run
 
 
@@ -28,7 +36,8 @@ def test_every_sentence_is_chosen_once() -> None:
     everything = [i for indices in chosen.values() for i in indices]
     assert len(everything) == len(set(everything)) == 12
     assert 13 not in everything
-    assert choose(rows("", " "), [0.0, 0.0]) == {}
+    assert choose(rows("", " "), [None, None]) == {}
+    assert choose([*rows("a", "b"), rows("ccc")[0] | {"hypothesis": ""}], [5.0, 4.0, 0.0])["best"] == [0, 1, 2]
     assert choose(rows("a"), [5.0]) == {"best": [0]}
 
 
@@ -183,3 +192,30 @@ def test_what_is_wrong_with_all_runs_is_one_line(runs: list[Run], tmp_path: Path
     errors = [line for line in CliRunner().invoke(main, words).stderr.splitlines() if "evaluating" not in line]
     assert len(errors) == 1
     assert errors[0].startswith("Error: Unknown split 'tset' of corpus ")
+
+
+def test_a_model_that_says_nothing_is_shown_as_such(runs: list[Run], tmp_path: Path) -> None:
+    shutil.copytree(runs[0].path, tmp_path / "mute")
+    mute = Run.open(tmp_path / "mute")
+    weights, metadata = mute.load_weights()
+    weights["output.bias"][EOS] += 1000
+    mute.save_weights(weights, **metadata)
+    evaluation = Evaluator(mute, "test").evaluate(Strategy())
+    mute.save_evaluation(evaluation.name, evaluation.to_json())
+    html = report([mute], title="mute", split="test", strategy=Strategy())
+    assert html.count(" · no words") == 12  # best, worst, longest and random
+    assert "no attention" not in html
+    assert " · worst · bleu 0.0 · no words" in html
+
+
+def test_characters_are_shown_as_such_everywhere(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "characters", "scenes", "tokenizer.kind=character")
+    pair = Pair.of(load_corpus(run.config.data), "test", 3)
+    assert pair.links
+    translation = load(run.path).translate(pair.source, Strategy())
+    assert pair.beside(translation).source == translation.source_tokens
+    assert pair.beside(replace(translation, text=pair.reference)).links is None  # they count words
+    html = report([run], title="characters", split="test", strategy=Strategy())
+    for shown in (html, translation_html(translation)):
+        assert '"source":["' in shown
+        assert '"source":["' + split_words(pair.source)[0] + '"' not in shown

@@ -101,6 +101,9 @@ class Commands(click.Group):
             return super().invoke(ctx)
         except RegardError as error:
             raise UserError(_as_typed(str(error))) from None
+        except click.NoSuchOption as error:
+            hint = "" if error.possibilities else " A text that begins with - goes after --."
+            raise UserError(error.format_message() + hint) from None
         except click.UsageError as error:
             raise UserError(error.format_message()) from None
         except OSError as error:

@@ -86,7 +86,7 @@ class Fleet:
         is_given = any(word.startswith("train.threads=") for word in cell.overrides)
         overrides = [*cell.overrides, *([] if is_given else [f"train.threads={threads}"])]
         job = {"path": str(cell.path), "experiment": cell.experiment, "overrides": overrides}
-        with _log(cell).open("ab") as log:
+        with _log(cell).open("wb") as log:
             return subprocess.Popen(
                 [
                     sys.executable,

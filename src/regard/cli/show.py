@@ -198,15 +198,14 @@ def _diagram(run: "Run", pair: "Pair", beam: int, *, title: str, joins_pieces: b
 
     translation = load(run.path).translate(pair.source, Strategy(width=beam))
     _say_if_cut_off(run, translation)
-    is_joined = joins_pieces and run.config.tokenizer.kind != "character"
     if not translation.tokens:
         if not title:
             raise RegardError(f"{run.path}: produced no words for this sentence; there is nothing to show.")
-        source = translation.words.source if is_joined else translation.source_tokens
+        source = translation.aligned.source if joins_pieces else translation.source_tokens
         return Diagram(source, ("",), np.zeros((1, len(source))), title=f"{title} (no words)")
     if title and run.config.model.attention == "none":
         title += " (no attention)"
-    return replace(pair.beside(translation, joins_pieces=is_joined), title=title)
+    return replace(pair.beside(translation, joins_pieces=joins_pieces), title=title)
 
 
 def _say_if_cut_off(run: "Run", translation: "Translation") -> None:

@@ -11,7 +11,7 @@ from regard.types import Float
 class Sacre(Metric[str, str]):
     """A metric of sacrebleu on one reference. Empty texts count as sacrebleu counts them."""
 
-    unit = "%"
+    unit = ""  # a score from 0 to 100, and no share of anything
     takes = ("hypothesis", "reference")
 
     def __init__(self, scorer: sacrebleu.metrics.base.Metric) -> None:

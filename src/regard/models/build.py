@@ -4,10 +4,12 @@ import inspect
 from functools import partial
 from typing import Any
 
+import torch
 from torch import nn
 
 from regard.attention.base import Attention
 from regard.config import ModelConfig
+from regard.data.vocabulary import SPECIALS
 from regard.errors import RegardError
 from regard.exact import tanh_
 from regard.models.decoders.base import Decoder
@@ -55,8 +57,18 @@ def build_model(config: ModelConfig, *, source_words: int, target_words: int) ->
             )
         output.weight = target.weight
     readout = _readout(config, decoder.features)
-    lexicon = Lexicon(source, strength=config.lexicon) if config.lexicon else None
+    lexicon = _lexicon(config, source)
     return Seq2Seq(encoder, decoder, readout=readout, output=output, lexicon=lexicon)
+
+
+def check_model(config: ModelConfig) -> None:
+    """Tell what keeps a model from being built, without building it."""
+    with torch.device("meta"):
+        build_model(config, source_words=len(SPECIALS), target_words=len(SPECIALS))
+
+
+def _lexicon(config: ModelConfig, source: Embedding) -> Lexicon | None:
+    return Lexicon(source, strength=config.lexicon, is_gated=config.lexicon_gate) if config.lexicon else None
 
 
 def build_attention(config: ModelConfig) -> Attention:

@@ -12,6 +12,7 @@ import torch
 from torch import nn
 
 from regard.device import has_tiles, longest_short_product
+from regard.exact import LANES
 from regard.models.cells import Sequence
 from regard.models.seq2seq import Seq2Seq
 from regard.types import Float, Int, Tensor
@@ -19,9 +20,6 @@ from regard.types import Float, Int, Tensor
 ENGINES = ("x86", "fbgemm")
 """Of torch's engines for packed products, those that have half precision; other processors have others."""
 LARGEST = torch.finfo(torch.half).max
-LANES = 32
-"""Numbers that torch computes at a time. It computes the rest of a row that is no multiple of it by other means, with
-other last digits, and which numbers these are depends on the number of rows."""
 MOST = 127
 """Largest number in a byte, of either sign."""
 MOST_PROJECTIONS = 1 << 24

@@ -64,7 +64,7 @@ class Seq2Seq(nn.Module):
         decoded = self.decoder(tokens, state, source, imposed)
         features = self.readout(decoded.features)
         if self.lexicon:
-            features = features + self.lexicon(decoded.weights, source)
+            features = self.lexicon(features, decoded.weights, source)
         return Decoded(features, decoded.weights, decoded.state)
 
     def start(self, source: Source) -> State:

@@ -33,21 +33,22 @@ class Pair:
         links = None if pairs.links is None else pairs.links[row]
         return cls(pairs.sources[row], pairs.targets[row], links, corpus.unit)
 
-    def beside(self, translation: Translation, *, joins_pieces: bool) -> Diagram:
+    def beside(self, translation: Translation, *, joins_pieces: bool = True) -> Diagram:
         """Draw a translation with the gold links where it is the reference, and with the reference where it is not."""
+        joins_pieces = joins_pieces and self.unit == "word"
         if translation.text != self.reference:
             return diagram_of(translation, joins_pieces=joins_pieces, reference=self.reference)
-        is_aligned = joins_pieces == (self.unit == "word")
-        return diagram_of(translation, joins_pieces=joins_pieces, links=self.links if is_aligned else None)
+        shown = "character" if translation.is_of_characters else "word" if joins_pieces else "piece"
+        return diagram_of(translation, joins_pieces=joins_pieces, links=self.links if shown == self.unit else None)
 
 
 def diagram_of(
     translation: Translation, *, joins_pieces: bool = True, links: Links | None = None, reference: str = ""
 ) -> Diagram:
-    """Turn a translation into a diagram, of whole words or of the tokens as they are."""
+    """Turn a translation into a diagram, of words unless its tokens are characters, or of the tokens as they are."""
     texts = translation.source, translation.text
     if joins_pieces:
-        words = translation.words
+        words = translation.aligned
         return Diagram(words.source, words.target, words.attention, links, reference, texts=texts)
     tokens, source = translation.tokens, translation.source_tokens
     return Diagram(source, tokens, translation.attention, links, reference, texts=texts)
@@ -66,7 +67,7 @@ def save_examples(evaluation: Evaluation, corpus: Corpus, folder: Path, *, count
 def _draw(evaluation: Evaluation, corpus: Corpus, folder: Path, count: int) -> Iterator[Path]:
     for row in _choose(evaluation.translations, count):
         pair = Pair.of(corpus, evaluation.split, row)
-        diagram = pair.beside(evaluation.translations[row], joins_pieces=pair.unit == "word")
+        diagram = pair.beside(evaluation.translations[row])
         path = folder / f"{evaluation.split}-{row + 1:04d}.png"
         path.write_bytes(render(draw_attention(diagram), "png"))
         yield path

@@ -12,12 +12,11 @@ from regard.translation import Translation
 
 
 def translation_html(translation: Translation) -> str:
-    """Return the text and the attention diagram, of words where there are several, else of tokens."""
+    """Return the text and the attention diagram."""
     text = f"<p>{escape(translation.source)} → <b>{escape(translation.text)}</b></p>\n"
     if not translation.attention.any():
         return text
-    diagram = diagram_of(translation, joins_pieces=len(translation.words.source) > 1)
-    return text + attention_assets() + attention_fragment(diagram)
+    return text + attention_assets() + attention_fragment(diagram_of(translation))
 
 
 def run_html(run: Run) -> str:

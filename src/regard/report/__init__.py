@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
 from html import escape
 from importlib.resources import files
 from typing import Any
@@ -16,7 +17,7 @@ from regard.errors import RegardError
 from regard.groups import trained_on
 from regard.pictures.comparison import draw_by_beam, draw_by_length, draw_entropy, draw_learning_apart
 from regard.pictures.curves import Seed, counted, draw_curves, on_one_scale
-from regard.pictures.examples import diagram_of
+from regard.pictures.examples import Pair
 from regard.pictures.html import Look, attention_assets, figure_to_html, page, sentence_html, table, unbroken
 from regard.pictures.tables import comparison_tables, score_tables
 from regard.report.sentences import by_frequency, choose, differing
@@ -82,19 +83,19 @@ class _Pen:
     """Translates the chosen sentences of one run again, for their attention."""
 
     def __init__(self, run: Run, corpus: Corpus, split: str, strategy: Strategy) -> None:
-        self._run, self._strategy, self._unit = run, strategy, corpus.unit
-        self._links = corpus[split].links
+        self._run, self._strategy, self._corpus, self._split = run, strategy, corpus, split
         self._translator: Translator | None = None
 
     def look(self, index: int, row: Row, title: str) -> Look:
         """Return the translation and its diagram, where there is something to see."""
         self._translator = self._translator or Translator.open(self._run.path)
         translation = self._translator.translate(row["source"], self._strategy)
-        if not translation.attention.any():
+        if not translation.tokens:
+            return Look(f"{title} · no words", row["hypothesis"], None)
+        if self._run.config.model.attention == "none":
             return Look(f"{title} · no attention", row["hypothesis"], None)
-        is_right = translation.text == row["reference"]
-        links = self._links[index] if self._links is not None and is_right else None
-        return Look(title, translation.text, diagram_of(translation, joins_pieces=self._unit == "word", links=links))
+        diagram = Pair.of(self._corpus, self._split, index).beside(translation)
+        return Look(title, translation.text, replace(diagram, reference=""))  # which stands above all models
 
 
 def _sentence(index: int, row: Row, looks: Iterable[Look]) -> str:

@@ -20,7 +20,7 @@ Shares = dict[str, tuple[float, int]]
 
 def choose(rows: Sequence[Mapping[str, Any]], scores: Sequence[Value]) -> dict[str, list[int]]:
     """Pick the best, the worst, the longest and random sentences, each sentence once; of equals the longer ones."""
-    usable = [i for i, row in enumerate(rows) if scores[i] is not None and row["hypothesis"].strip()]
+    usable = [i for i, value in enumerate(scores) if value is not None]
     lengths = [len(row["source"]) for row in rows]
     score = {i: value for i, value in enumerate(scores) if value is not None}
     drawn = np.random.default_rng(SEED).permutation(usable).tolist() if usable else []

@@ -2,8 +2,10 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from hashlib import sha256
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ from typing import Any
 from regard.config import Config, load_config, short_names
 from regard.disk import checked, read_json, telling, write_atomically
 from regard.errors import RegardError
+from regard.models.build import check_model
 from regard.run import Run
 
 FILE, FORMAT = "comparison.json", 1
@@ -71,11 +74,11 @@ class Grid:
         """Return the cells, whatever their configurations are."""
         seeds = [str(seed) for seed in range(1, self.seeds + 1)]
         axes = {**self.axes, "train.seed": seeds}
-        names = short_names(axes)
+        names, fitting = short_names(axes), {key: _file_names(values) for key, values in axes.items()}
         cells = []
         for seed, *values in product(seeds, *self.axes.values()):  # the first seed of all before the second of any
             chosen = dict(zip(axes, (*values, seed), strict=True))
-            name = "-".join(f"{names[key]}-{UNFIT.sub('_', value)}" for key, value in chosen.items())
+            name = "-".join(f"{names[key]}-{fitting[key][value]}" for key, value in chosen.items())
             overrides = (*self.overrides, *(f"{key}={value}" for key, value in chosen.items()))
             cells.append(Cell(folder / name, self.experiment, overrides))
         return cells
@@ -123,14 +126,32 @@ def parse_axes(words: Iterable[str]) -> dict[str, list[str]]:
     return axes
 
 
+def _file_names(values: Sequence[str]) -> dict[str, str]:
+    """Return what each value is called in a file name; those that would be called the same get a mark of their own."""
+    fitting = {value: UNFIT.sub("_", value) for value in values}
+    counts = Counter(fitting.values())
+    return {
+        value: name if value == name or counts[name] == 1 else f"{name}+{sha256(value.encode()).hexdigest()[:6]}"
+        for value, name in fitting.items()
+    }
+
+
 def _check(cells: list[Cell]) -> None:
+    """Tell what is wrong with any of the configurations, before anything is trained."""
     problems: dict[str, list[Cell]] = {}
+    found: dict[Config, Cell] = {}
     for cell in cells:
         try:
-            assert cell.config
+            same = found.setdefault(cell.config, cell)
+            if same is cell:
+                check_model(cell.config.model)
         except RegardError as error:
             for line in str(error).splitlines():
                 problems.setdefault(line, []).append(cell)
+            continue
+        if same is not cell:
+            line = f"{same.path.name} and {cell.path.name}: have the same settings; leave one of the values out."
+            problems[line] = cells
     if problems:
         raise RegardError("\n".join(line + _where(of, cells) for line, of in problems.items()))
 

@@ -67,3 +67,27 @@ def test_meaning_is_learnt() -> None:
 def test_without_embeddings_in_the_output_layer_it_is_refused() -> None:
     with pytest.raises(ValueError, match=r"lexicon: got 3 with tie 'none', want 0 unless tie is output or all\."):
         ModelConfig(lexicon=3.0)
+
+
+def test_a_gate_says_how_much_the_words_count() -> None:
+    pairs, changes = batch().batch(torch.arange(2).numpy()), {"lexicon_gate": True}
+    gated, plain, without = model_of(3.0, **changes), model_of(3.0), model_of(0.0)
+    for other in (plain, without):
+        other.load_state_dict(gated.state_dict(), strict=False)
+    as_ever, none = read_batch(plain, pairs).features, read_batch(without, pairs).features
+    torch.testing.assert_close(read_batch(gated, pairs).features, as_ever)  # at first
+    assert gated.lexicon is not None
+    assert gated.lexicon.gate is not None
+    torch.nn.init.constant_(gated.lexicon.gate.bias, -30)
+    torch.testing.assert_close(read_batch(gated, pairs).features, none)
+    torch.nn.init.constant_(gated.lexicon.gate.bias, 30)
+    torch.testing.assert_close(read_batch(gated, pairs).features, none + 2 * (as_ever - none))
+
+
+def test_the_gate_is_learnt_from_what_the_output_layer_sees() -> None:
+    pairs, model = batch().batch(torch.arange(2).numpy()), model_of(3.0, lexicon_gate=True)
+    read_batch(model, pairs).features.sum().backward()
+    assert model.lexicon is not None
+    assert model.lexicon.gate is not None
+    assert model.lexicon.gate.weight.grad is not None
+    assert model.lexicon.gate.weight.grad.any()

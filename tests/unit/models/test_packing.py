@@ -205,6 +205,15 @@ def test_many_heads_with_a_lexicon_and_layers_have_the_same_bits_in_any_batch() 
 
 
 @needs_half
+def test_a_gated_lexicon_has_the_same_bits_in_any_batch() -> None:
+    model = _large_model("model.lexicon=20", "model.lexicon_gate=true")
+    assert model.lexicon is not None
+    assert model.lexicon.gate is not None
+    nn.init.normal_(model.lexicon.gate.weight, generator=torch.Generator().manual_seed(1))
+    _check_bits(pack_for_search(model))
+
+
+@needs_half
 def test_packing_twice_is_packing_once() -> None:
     model = pack_for_search(_large_model())
     before = [*model.modules()]

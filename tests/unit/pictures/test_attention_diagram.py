@@ -260,7 +260,7 @@ def test_a_huge_word_does_not_dwarf_the_picture() -> None:
 def test_gold_links_belong_to_the_reference_and_its_unit() -> None:
     pair = Pair("a b", "x y", frozenset({(0, 1)}))
     right = Translation("a b", ("a", "b"), "x y", ("x", "y"), np.full((1, 2, 2), 0.5))
-    drawn = pair.beside(right, joins_pieces=True)
+    drawn = pair.beside(right)
     assert (drawn.links, drawn.reference) == (pair.links, "")
     assert pair.beside(right, joins_pieces=False).links is None
     drawn = pair.beside(replace(right, text="y x"), joins_pieces=True)

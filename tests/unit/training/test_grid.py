@@ -51,6 +51,33 @@ def test_every_wrong_configuration_is_told_before_anything_is_trained(tmp_path: 
     assert str(caught.value) == f"train.seed: {told}"
 
 
+def test_values_that_look_the_same_in_a_file_name_have_runs_of_their_own(tmp_path: Path) -> None:
+    values = ["x/a.tsv", "x_a.tsv", "x-a.tsv", "y/b.tsv"]
+    cells = Grid("multi30k", ("data.corpus=files",), {"data.pairs": values}, seeds=1).cells(tmp_path)
+    names = [cell.path.name for cell in cells]
+    assert len(set(names)) == 4
+    assert (names[1], names[3]) == ("pairs-x_a.tsv-seed-1", "pairs-y_b.tsv-seed-1")
+    other = Grid("multi30k", ("data.corpus=files",), {"data.pairs": values[::-1]}, seeds=1).cells(tmp_path)
+    assert [cell.path.name for cell in other] == names[::-1]
+
+
+def test_two_ways_to_write_a_value_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(RegardError) as caught:
+        Grid("scenes", (), {"model.dropout": ["0.1", "0.10"]}, seeds=1).cells(tmp_path)
+    told = "have the same settings; leave one of the values out."
+    assert str(caught.value) == f"dropout-0.1-seed-1 and dropout-0.10-seed-1: {told}"
+
+
+def test_a_model_that_cannot_be_built_is_told_before_anything_is_trained(tmp_path: Path) -> None:
+    axes = {"model.attention": ["none", "multi_head"]}
+    with pytest.raises(RegardError) as caught:
+        Grid("scenes", ("model.embedding=48", "model.readout=0"), axes, seeds=2).cells(tmp_path)
+    lines = str(caught.value).splitlines()
+    assert len(lines) == 2
+    assert all(line.startswith("model.tie: got 'output', but the output layer sees ") for line in lines)
+    assert lines[0].endswith(" (2 of 4 runs, such as attention-none-seed-1)")
+
+
 def test_a_run_of_another_experiment_is_not_taken_for_a_cell(tmp_path: Path) -> None:
     overrides = ("data.max_length=20", "data.train=40")
     (cell,) = Grid("reverse", overrides, {}, seeds=1).cells(tmp_path)

@@ -41,6 +41,7 @@ TIED: list[dict[str, Any]] = [
     {},
     {"tie": "output", "readout": 6},
     {"tie": "all", "readout": 6, "lexicon": 2.0},
+    {"tie": "all", "readout": 6, "lexicon": 2.0, "lexicon_gate": True},
     {"decoder": "feeding", "cell": "lstm"},
     {"decoder": "before", "cell": "rnn", "attention": "additive"},
     {"decoder": "deep", "attention": "none"},
