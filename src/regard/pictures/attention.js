@@ -122,7 +122,8 @@
   function start() {
     const waiting = new Set(document.querySelectorAll(".regard-attention:not([data-built])"));
     const once = figure => {
-      if (!waiting.delete(figure)) return;
+      // Every output of a notebook brings a copy of this script; another one may have been first.
+      if (!waiting.delete(figure) || "built" in figure.dataset) return;
       figure.dataset.built = "";
       build(figure, JSON.parse(figure.querySelector("script").textContent));
     };
