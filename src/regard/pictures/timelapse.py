@@ -1,13 +1,17 @@
 """One sentence through the epochs as an animated GIF; as a still, ``draw_side_by_side`` shows the same diagrams."""
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from matplotlib import colormaps
 from PIL import Image
 
 from regard.errors import RegardError
+from regard.pictures.colours import ATTENTION
 from regard.pictures.diagram import Diagram, draw_attention
 from regard.pictures.files import render, write
 from regard.run import Run
@@ -62,9 +66,22 @@ def save_timelapse(diagrams: Sequence[Diagram], path: Path, *, seconds_per_frame
 
 def _alike(frames: list[Image.Image]) -> list[Image.Image]:
     """Give all frames one size and one palette: only what changes is stored, and no colour flickers."""
-    width, height = max(frame.width for frame in frames), max(frame.height for frame in frames)
-    sheet = Image.new("RGB", (width, height * len(frames)), "white")
-    for number, frame in enumerate(frames):
-        sheet.paste(frame, (0, number * height))
-    reduced = sheet.quantize(128, dither=Image.Dither.NONE)
-    return [reduced.crop((0, number * height, width, (number + 1) * height)) for number in range(len(frames))]
+    size = max(frame.width for frame in frames), max(frame.height for frame in frames)
+    sheets = [Image.new("RGB", size, "white") for _ in frames]
+    for sheet, frame in zip(sheets, frames, strict=True):
+        sheet.paste(frame)
+    return [sheet.quantize(palette=_palette(), dither=Image.Dither.NONE) for sheet in sheets]
+
+
+@cache
+def _palette() -> Image.Image:
+    """Return 256 colours: the whole scale, tints of it for numbers and rules on the cells, and greys for words.
+
+    Colours chosen by how often they occur would leave gaps in the scale.
+    """
+    scale, few = (colormaps[ATTENTION](np.linspace(0, 1, count))[:, :3] for count in (128, 32))
+    tints = [few + (1 - few) * white for white in (0.12, 0.4, 0.75)]
+    greys = np.linspace(0, 1, 32)[:, None].repeat(3, axis=1)
+    palette = Image.new("P", (1, 1))
+    palette.putpalette(np.rint(255 * np.concatenate([scale, *tints, greys])).astype(np.uint8).tobytes())
+    return palette
