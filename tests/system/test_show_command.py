@@ -38,6 +38,11 @@ def show(*words: object, stdin: str | None = None) -> Result:
     return CliRunner().invoke(main, ["show", *map(str, words)], input=stdin, catch_exceptions=False)
 
 
+def lines_of(page: Path) -> list[tuple[str, str]]:
+    """Return what a page tells in words, and what it calls it."""
+    return re.findall(r"<small>(\w+)</small> <bdi>(.*?)</bdi>", page.read_text(encoding="utf-8"))
+
+
 def test_the_terminal_shows_a_row_for_each_token(runs: Path) -> None:
     result = show(runs / "reverse", "abcd")
     assert result.exit_code == 0
@@ -98,6 +103,10 @@ def test_a_sentence_through_the_epochs(runs: Path, tmp_path: Path, suffix: str, 
     result = show(runs / "reverse", "2", "--epochs", "-o", file)
     assert result.stderr == f"drawn in {file}\n"
     assert file.read_bytes().startswith(start)
+    if suffix == "html":
+        source, reference = lines_of(file)
+        assert source == ("source", reference[1][::-1])
+        assert reference[0] == "reference"
     lines = show(runs / "reverse", "--epochs").stdout.splitlines()
     assert [line for line in lines if line.startswith("epoch")] == ["epoch 1", "epoch 2"]
     assert show(runs / "reverse", "--epochs", "--tree").exit_code == 1
@@ -117,6 +126,8 @@ def test_a_model_that_says_nothing_is_an_empty_panel_beside_others(runs: Path, s
     page = tmp_path / "both.html"
     assert show(runs / "reverse", "abc", "--against", silent, "-o", page).exit_code == 0
     assert "<b>silent (no words)</b>" in page.read_text(encoding="utf-8")
+    assert show(silent, "abc", "--against", silent, "-o", page).exit_code == 0
+    assert lines_of(page) == [("source", "abc")]
     assert "silent (no words)" in show(runs / "reverse", "abc", "--against", silent).stdout
 
 
@@ -135,6 +146,8 @@ def test_a_page_has_all_heads_on_request(runs: Path, tmp_path: Path) -> None:
     for heads, figures in (("mean", 1), ("all", 2)):
         show(runs / "heads", SENTENCE, "--heads", heads, "-o", page)
         assert page.read_text(encoding="utf-8").count("<figure class") == figures
+        text = regard.load(runs / "heads").translate(SENTENCE).text
+        assert lines_of(page) == [("source", SENTENCE), ("translation", text)]
 
 
 def test_a_sentence_of_the_corpus_has_its_reference_and_gold(runs: Path) -> None:

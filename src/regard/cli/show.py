@@ -202,7 +202,7 @@ def _diagram(run: "Run", pair: "Pair", beam: int, *, title: str, joins_pieces: b
         if not title:
             raise RegardError(f"{run.path}: produced no words for this sentence; there is nothing to show.")
         source = translation.aligned.source if joins_pieces else translation.source_tokens
-        return Diagram(source, ("",), np.zeros((1, len(source))), title=f"{title} (no words)")
+        return Diagram(source, ("",), np.zeros((1, len(source))), title=f"{title} (no words)", texts=(pair.source, ""))
     if title and run.config.model.attention == "none":
         title += " (no attention)"
     return replace(pair.beside(translation, joins_pieces=joins_pieces), title=title)
@@ -213,7 +213,9 @@ def _say_if_cut_off(run: "Run", translation: "Translation") -> None:
         say(f"{run.path}: did not end by itself; the output is cut off after {len(translation.tokens)} tokens.")
 
 
-def _show_attention(diagrams: "list[Diagram]", heads: Heads, output: Path | None) -> None:
+def _show_attention(
+    diagrams: "list[Diagram]", heads: Heads, output: Path | None, *, rows: Literal["", "translation", "reference"] = ""
+) -> None:
     from regard.pictures.diagram import draw_attention, draw_side_by_side
     from regard.pictures.files import write
     from regard.pictures.html import attention_html
@@ -224,7 +226,8 @@ def _show_attention(diagrams: "list[Diagram]", heads: Heads, output: Path | None
         _print(*map(TerminalDiagram, apart))
     elif output.suffix.lower() == ".html":
         # A page has a menu of heads: it is left to that which one is seen, unless all are asked for.
-        write(output, attention_html(*(apart if heads == "all" else diagrams)).encode())
+        found = attention_html(*apart, rows="translation") if heads == "all" else attention_html(*diagrams, rows=rows)
+        write(output, found.encode())
     else:
         figure = draw_attention(diagrams[0], heads=heads) if len(diagrams) == 1 else draw_side_by_side(diagrams)
         _save(
@@ -243,7 +246,7 @@ def _show_epochs(run: "Run", sentence: str, output: Path | None) -> None:
     if output and output.suffix.lower() == ".gif":
         save_timelapse(diagrams, output)
     else:
-        _show_attention(stills(diagrams) if output else diagrams, "mean", output)
+        _show_attention(stills(diagrams) if output else diagrams, "mean", output, rows="reference")
 
 
 def _nodes(run: "Run", sentence: str, beam: int) -> "list[Node]":

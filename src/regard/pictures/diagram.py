@@ -67,7 +67,7 @@ class Diagram:
         panels = self.panels(heads)
         titles = [" · ".join(filter(None, (self.title, panel.title))) for panel in panels]
         return [
-            Diagram(self.source, self.target, panel.weights, self.links, self.reference, title)
+            Diagram(self.source, self.target, panel.weights, self.links, self.reference, title, self.texts)
             for panel, title in zip(panels, titles, strict=True)
         ]
 

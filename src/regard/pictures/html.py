@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from html import escape
 from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from matplotlib import colormaps
@@ -42,12 +42,16 @@ def page(body: str, *, title: str, head: str = "") -> str:
     )
 
 
-def attention_html(*diagrams: Diagram) -> str:
-    """Return a complete page with interactive diagrams of one sentence, side by side where there is room."""
+def attention_html(*diagrams: Diagram, rows: Literal["", "translation", "reference"] = "") -> str:
+    """Return a complete page with interactive diagrams of one sentence, side by side where there is room.
+
+    ``rows`` says what all of them have in their rows, where that is one text: it is told once, not with each.
+    """
     title = next((each.title for each in diagrams if each.title), "attention")
-    looks = [Look(each.title, each.texts[1], each if each.weights.any() else None) for each in diagrams]
-    reference = next((each.reference for each in diagrams if each.reference), "")
-    body = sentence_html(diagrams[0].texts[0], looks, reference=reference)
+    looks = [Look(each.title, "" if rows else each.texts[1], each if each.weights.any() else None) for each in diagrams]
+    source = next((each.texts[0] for each in diagrams if each.texts[0]), "")
+    lines = {"reference": next((each.reference for each in diagrams if each.reference), "")}
+    body = sentence_html(source, looks, **(lines | ({rows: diagrams[0].texts[1]} if rows else {})))
     return page(body, title=title, head=attention_assets())
 
 
@@ -60,10 +64,12 @@ class Look(NamedTuple):
     """None where the model has no attention."""
 
 
-def sentence_html(source: str, looks: Iterable[Look], *, number: str = "", reference: str = "") -> str:
-    """Return source and reference once, then what each model made of it, side by side where there is room."""
+def sentence_html(
+    source: str, looks: Iterable[Look], *, number: str = "", reference: str = "", translation: str = ""
+) -> str:
+    """Return source, reference and what all share once, then what each made of it, side by side where there is room."""
     models = "".join(map(_look, looks))
-    lines = _line(f"{number} source", source) + _line("reference", reference)
+    lines = _line(f"{number} source", source) + _line("reference", reference) + _line("translation", translation)
     return f'<div class="regard-sentence">\n{lines}<div class="models">\n{models}</div>\n</div>\n'
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from matplotlib import colormaps
 from PIL import Image
 
+from regard.data.words import join_words
 from regard.errors import RegardError
 from regard.pictures.colours import ATTENTION
 from regard.pictures.diagram import Diagram, draw_attention
@@ -41,7 +42,13 @@ def unseen(run: Run) -> RegardError:
 
 def _diagram(sentence: Mapping[str, Any], title: str) -> Diagram:
     links = None if sentence["links"] is None else frozenset((s, t) for s, t in sentence["links"])
-    return Diagram(sentence["source"], sentence["target"], sentence["weights"], links, title=title)
+    source, target = sentence["source"], sentence["target"]
+    return Diagram(source, target, sentence["weights"], links, title=title, texts=(_text(source), _text(target)))
+
+
+def _text(words: Sequence[str]) -> str:
+    """Put words, or the characters of strings of letters, together again."""
+    return "".join(words) if all(len(word) == 1 for word in words) else join_words(words)
 
 
 def stills(diagrams: Sequence[Diagram], count: int = 6) -> list[Diagram]:

@@ -2,6 +2,7 @@ import json
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -83,6 +84,20 @@ def test_models_stand_side_by_side_under_one_source_and_reference() -> None:
     assert page.count("<figure ") == 1
     assert "<bdi>A</bdi>" in sentence_html("S", [Look("", "A", None)], number="7")
     assert "<small>7 source</small> <bdi>S</bdi>" in sentence_html("S", [], number="7")
+
+
+def test_a_page_has_the_source_of_whichever_diagram_knows_it() -> None:
+    page = attention_html(diagram(), replace(diagram(), texts=("Der Hund.", "The dog.")))
+    assert "<small>source</small> <bdi>Der Hund.</bdi>" in page
+
+
+@pytest.mark.parametrize("rows", ["translation", "reference"])
+def test_a_text_that_all_diagrams_have_in_their_rows_is_told_once(rows: Literal["translation", "reference"]) -> None:
+    both = replace(diagram(heads=2), texts=("Der Hund.", "The dog."), reference="").split("all")
+    assert [each.texts for each in both] == [("Der Hund.", "The dog.")] * 2
+    page = attention_html(*both, rows=rows)
+    assert page.count("The dog.") == page.count(f"<small>{rows}</small> <bdi>The dog.</bdi>") == 1
+    assert page.count("<figure ") == 2
 
 
 def test_the_page_needs_nothing_from_elsewhere() -> None:

@@ -42,6 +42,8 @@ def test_diagrams_have_gold_links_and_a_title_and_stills_keep_the_ends(run: Run)
     diagrams = epochs_of(run, 2)
     assert [diagram.title for diagram in diagrams] == ["epoch 1", "epoch 2", "epoch 3"]
     assert all(diagram.links for diagram in diagrams)
+    pairs = load_corpus(run.config.data)["validation"]
+    assert {diagram.texts for diagram in diagrams} <= set(zip(pairs.sources, pairs.targets, strict=True))
     np.testing.assert_allclose(diagrams[0].mean.sum(axis=1), 1, atol=0.01)
     assert [diagram.title for diagram in stills(diagrams * 9, 3)] == ["epoch 1", "epoch 2", "epoch 3"]
     assert stills(diagrams, 6) == diagrams
