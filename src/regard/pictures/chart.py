@@ -1,8 +1,10 @@
 """Curves in a terminal: what `curves` draws, one mark to a line, values at the left, places below."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import cycle
+from string import ascii_letters
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -38,17 +40,19 @@ class TerminalChart:
         values = {axes: _values(*limits[axes]) for axes in panels}
         stub = 1 + max(len(value) for each in values.values() for value in each)
         width = max(10, min(options.max_width, WIDEST) - stub)
-        marks = {str(line.get_label()): _mark(line) for lines in panels.values() for line in lines}
+        is_coloured = console.color_system is not None and not console.no_color
+        marks = _marks([line for lines in panels.values() for line in lines], is_coloured=is_coloured)
+        legend = dict(marks)
         for axes, lines in panels.items():
-            cells = _cells(axes, lines, limits[axes], width)
+            cells = _cells(axes, lines, limits[axes], width, marks)
             if any(cell.plain == SEVERAL for row in cells for cell in row):
-                marks["several lines"] = Text(SEVERAL)
+                legend["several lines"] = Text(SEVERAL)
             yield Text(axes.get_title(loc="left"), style="bold")
             for value, row in zip(values[axes], cells, strict=True):
                 yield Text.assemble((value.rjust(stub - 1) + " ", "dim"), *row)
             yield from _places(axes, stub, width)
             yield Text(axes.get_xlabel().rjust(stub + width), style="dim")
-        for label, mark in marks.items():
+        for label, mark in legend.items():
             yield Text.assemble(mark, " ", label)
         for note in self.figure.notes:
             if note.terminal:
@@ -59,8 +63,16 @@ def _strong(axes: Axes) -> list[Line2D]:
     return [line for line in axes.get_lines() if line.get_gid() == STRONG]
 
 
-def _mark(line: Line2D) -> Text:
-    return Text(MARKS[str(line.get_marker())], Style(color=str(line.get_color())))
+def _marks(lines: list[Line2D], *, is_coloured: bool) -> dict[str, Text]:
+    """Return the mark of each label; without colour letters, where two labels had the same mark otherwise."""
+    looks = {_label(line): (MARKS[str(line.get_marker())], Style(color=str(line.get_color()))) for line in lines}
+    if not is_coloured and len({mark for mark, _ in looks.values()}) < len(looks):
+        return {label: Text(letter) for label, letter in zip(looks, cycle(ascii_letters), strict=False)}
+    return {label: Text(mark, style) for label, (mark, style) in looks.items()}
+
+
+def _label(line: Line2D) -> str:
+    return str(line.get_label())
 
 
 def _points(line: Line2D) -> tuple[Floats, Floats]:
@@ -83,22 +95,24 @@ def _values(low: float, high: float) -> list[str]:
     return [value if row % 4 == 0 or row == HEIGHT - 1 else "" for row, value in enumerate(told)]
 
 
-def _cells(axes: Axes, lines: list[Line2D], limits: tuple[float, float], width: int) -> list[list[Text]]:
+def _cells(
+    axes: Axes, lines: list[Line2D], limits: tuple[float, float], width: int, marks: Mapping[str, Text]
+) -> list[list[Text]]:
     """Return what stands in each cell: marks where values are, dots on the way between them, earlier lines on top."""
     cells = [[Text(" ")] * width for _ in range(HEIGHT)]
     points: dict[tuple[int, int], dict[str, Text]] = {}
     low, high = limits
     for line in reversed(lines):
         x, y = _points(line)
-        mark, columns = _mark(line), _columns(axes, x, width)
+        mark, columns = marks[_label(line)], _columns(axes, x, width)
         rows = np.rint((high - y) / (high - low) * (HEIGHT - 1)).astype(np.int64)
         way = np.arange(columns[0], columns[-1] + 1) if len(x) else columns
         for column, row in zip(way, np.interp(way, columns, rows) if len(x) else rows, strict=True):
             cells[round(row)][column] = Text(BETWEEN, mark.style)
         for place in zip(rows.tolist(), columns.tolist(), strict=True):
-            points.setdefault(place, {})[str(line.get_label())] = mark
-    for (row, column), marks in points.items():
-        cells[row][column] = next(iter(marks.values())) if len(marks) == 1 else Text(SEVERAL)
+            points.setdefault(place, {})[_label(line)] = mark
+    for (row, column), there in points.items():
+        cells[row][column] = next(iter(there.values())) if len(there) == 1 else Text(SEVERAL)
     return cells
 
 

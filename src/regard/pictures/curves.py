@@ -171,11 +171,13 @@ def _looks(labels: list[str], drawn: list[str]) -> dict[str, dict[str, Any]]:
 
 
 def _look(index: int) -> dict[str, Any]:
-    # Colour, dashes and marker all differ: one of them survives any printer and any eye.
+    # Of eight, colour, dashes and marker all differ: one of them survives any printer and any eye. Of 64 no two share
+    # colour and marker, which are all that a terminal has, nor marker and dashes, which are all of a grey print.
+    turn = index // len(SERIES)
     return {
         "color": SERIES[index % len(SERIES)],
-        "linestyle": _DASHES[(index + index // len(SERIES)) % len(_DASHES)],
-        "marker": MARKERS[index % len(MARKERS)],
+        "linestyle": _DASHES[(index + 2 * turn) % len(_DASHES)],
+        "marker": MARKERS[(index + turn) % len(MARKERS)],
         "linewidth": 1.9,
         "markersize": 4.5,
     }

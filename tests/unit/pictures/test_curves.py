@@ -48,14 +48,15 @@ def test_one_seed_has_neither_band_nor_thin_lines() -> None:
 
 
 def test_a_label_looks_the_same_in_every_panel_and_no_two_look_alike() -> None:
-    labels = [f"mechanism {n} with a name of some length" for n in range(20)]
+    labels = [f"mechanism {n} with a name of some length" for n in range(40)]
     series = {label: [(np.arange(30), np.arange(30) + n)] for n, label in enumerate(labels)}
     figure = draw_curves(
         {"training": series, "validation": dict(reversed(series.items()))}, x_label="epoch", is_same_scale=True
     )
     left, right = figure.axes
     looks = [(line.get_color(), str(line._dash_pattern), line.get_marker()) for line in left.lines]
-    assert len(set(looks)) == len(labels)
+    assert len({(colour, marker) for colour, _, marker in looks}) == len(labels)
+    assert len({(dashes, marker) for _, dashes, marker in looks}) == len(labels)
     assert looks == [(line.get_color(), str(line._dash_pattern), line.get_marker()) for line in right.lines][::-1]
     assert left.get_ylim() == right.get_ylim()
     assert [text.get_text() for text in figure.legends[0].get_texts()] == labels
