@@ -49,7 +49,7 @@ def test_the_terminal_shows_a_row_for_each_token(runs: Path) -> None:
     head, *rows, legend = result.stdout.splitlines()
     assert head.split() == ["a", "b", "c", "d"]
     assert [row.split()[0] for row in rows] == list(regard.load(runs / "reverse").translate("abcd").tokens)
-    assert legend == "attention in percent "
+    assert legend == "attention in percent"
     assert "\x1b" not in result.stdout
     assert (
         show(runs / "reverse", stdin="abcd\n").stdout

@@ -49,7 +49,9 @@ class TerminalChart:
                 legend["several lines"] = Text(SEVERAL)
             yield Text(axes.get_title(loc="left"), style="bold")
             for value, row in zip(values[axes], cells, strict=True):
-                yield Text.assemble((value.rjust(stub - 1) + " ", "dim"), *row)
+                line = Text.assemble((value.rjust(stub - 1) + " ", "dim"), *row)
+                line.rstrip()
+                yield line
             yield from _places(axes, stub, width)
             yield Text(axes.get_xlabel().rjust(stub + width), style="dim")
         for label, mark in legend.items():

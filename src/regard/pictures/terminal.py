@@ -64,6 +64,8 @@ class TerminalDiagram:
             weight = float(self.diagram.mean[row, column])
             is_gold = (column, row) in (self.diagram.links or ())
             line.append(_cell(weight, side, is_gold=is_gold), _style(weight, is_gold=is_gold) if is_coloured else "")
+        if not is_coloured:
+            line.rstrip()
         return line
 
     def _legend(self, *, is_numbered: bool, is_coloured: bool, side: int) -> Iterator[Text]:
@@ -76,6 +78,8 @@ class TerminalDiagram:
             key.append(f" {100 * weight:g} ", _style(weight, is_gold=False))
         if self.diagram.links:
             key.append(f"  {'*' if side > 2 else 'underlined'} gold alignment", "dim")
+        if not is_coloured:
+            key.rstrip()
         yield key
         if self.diagram.reference:
             yield Text.assemble(("reference ", "dim"), _plain(self.diagram.reference))
@@ -122,7 +126,7 @@ def _column_labels(words: tuple[str, ...]) -> tuple[list[list[str]], bool]:
 
 
 def _letters(word: str) -> list[str]:
-    """Split a word into what stands in one cell: a letter with its combining marks."""
+    """Split a word into what stands in one cell: a letter with its combining marks; a blank one is seen."""
     letters: list[str] = []
     for char in unicodedata.normalize("NFC", word):
         is_mark = unicodedata.category(char) in ("Mn", "Me", "Cf")
@@ -130,7 +134,7 @@ def _letters(word: str) -> list[str]:
             letters[-1] += char
         elif not is_mark:
             letters.append(char if char.isprintable() else "␣")
-    return letters or ["␣"]
+    return letters if "".join(letters).strip() else ["␣"]
 
 
 def _is_joined(char: str) -> bool:

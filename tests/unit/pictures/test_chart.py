@@ -36,6 +36,7 @@ def test_marks_fall_with_the_values_and_stand_above_their_places() -> None:
     columns = [lines[1 + row].index("●") for row in rows]
     assert [lines[HEIGHT + 1].index(place) for place in "123"] == columns
     assert lines[-1].strip() == "● dot"
+    assert [line.rstrip() for line in lines] == lines
 
 
 def test_values_at_the_left_are_those_of_the_rows() -> None:

@@ -21,7 +21,7 @@ def lines(diagram: Diagram, *, width: int = 80, colour: str | None = None) -> li
 
 def test_without_colour_percentages_and_stars_tell_all() -> None:
     diagram = Diagram(("ich", "sehe", "dich"), ("I", "see"), WEIGHTS, frozenset({(0, 0), (2, 1)}), "I see", "title")
-    assert [line.rstrip() for line in lines(diagram)] == [
+    assert lines(diagram) == [
         "title",
         "          s   d",
         "      i   e   i",
@@ -78,10 +78,27 @@ def test_every_line_fits_and_every_column_appears(width: int, count: int, colour
         assert len(printed) == 3 + 3 + 1
 
 
+def test_nothing_stands_behind_a_line_without_colour() -> None:
+    printed = lines(Diagram(("a", "b", "c"), ("x", "y"), WEIGHTS))
+    assert printed[-1] == "attention in percent"
+    assert [line.rstrip() for line in printed] == printed
+
+
+@pytest.mark.parametrize("colour", [None, "truecolor"])
+def test_spaces_are_seen_and_those_of_a_text_are_left(colour: str | None) -> None:
+    diagram = Diagram(("a", " ", "b"), (" ", "c"), WEIGHTS, None, "d e", "f g")
+    title, head, first, *_, reference = lines(diagram, colour=colour)
+    assert "f g" in title
+    assert head == "    a   ␣   b"
+    assert first.startswith("␣ ")
+    assert reference.endswith("d e")
+
+
 def test_double_width_and_combining_letters_keep_the_columns_straight() -> None:
     diagram = Diagram(("中文", "e\u0301a\u0323\u0302b", "狗"), ("猫猫", "x"), WEIGHTS)
     top, middle, bottom, first, second, _ = lines(diagram)
-    assert cell_len(first) == cell_len(second) == 5 + 12
+    assert first == "猫猫  90  10"
+    assert second == "   x      50  50"
     assert top == " " * 11 + "é"
     assert middle == " " * 6 + "中   ậ"
     assert bottom == " " * 6 + "文   b  狗"
