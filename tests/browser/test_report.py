@@ -72,6 +72,14 @@ def test_a_diagram_fits_its_page(tmp_path: Path, columns: int, rows: int) -> Non
         assert "show" not in page.value("document.querySelector('.key').innerText")
 
 
+def test_a_space_among_characters_is_seen(tmp_path: Path) -> None:
+    (tmp_path / "letters.html").write_text(attention_html(Diagram(tuple("a b"), tuple("c "), np.full((2, 3), 1 / 3))))
+    with browser(tmp_path / "profile") as page:
+        page.open(tmp_path / "letters.html")
+        page.wait("document.querySelectorAll('th').length > 0")
+        assert page.value("[...document.querySelectorAll('th')].map(th => th.textContent)") == ["a", "␣", "b", "c", "␣"]
+
+
 def test_signatures_and_configuration_are_printed_and_all_sentences_only_when_open(
     report: Path, tmp_path: Path
 ) -> None:

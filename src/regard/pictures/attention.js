@@ -28,6 +28,7 @@
 
   // Draws a diagram into an empty figure; `largest` is the side of the largest cell in pixels.
   function build(figure, {source, target, gold, title, maps, isMirrored}, largest = 38) {
+    [source, target] = [source, target].map(words => words.map(word => word.trim() ? word : "␣"));
     const isGold = new Set(gold.map(([column, row]) => `${row},${column}`));
     let weights = maps[0].rows;
     if (title) make("figcaption", figure, {textContent: title, dir: "auto"});
