@@ -58,6 +58,8 @@ class Pair:
     """The same over sentences and seeds together, or over sentences alone where a group has a single seed."""
     p_value: float
     """That of ``both``, corrected for the number of pairs."""
+    counts_seeds: bool = True
+    """Whether ``both`` has any noise of seeds, of these or of other groups."""
 
     @property
     def is_significant(self) -> bool:
@@ -66,7 +68,7 @@ class Pair:
 
     @property
     def has_seeds(self) -> bool:
-        """Whether seeds were tested: there are several of each group, and they differ."""
+        """Whether the seeds of the two tell anything: there are several of each, and they differ."""
         return self.seeds is not None and not math.isnan(self.seeds.p_value)
 
 
@@ -235,7 +237,8 @@ def _pair(
     scores = worse.quantities[metric].values, better.quantities[metric].values
     delta, draws = float(np.mean(scores[1]) - np.mean(scores[0])), drawn[better.label] - drawn[worse.label]
     has_seeds = min(map(len, scores)) > 1
-    both = over_both(delta, draws, segments=segments, noise=seed_noise(scores, seeds) if has_seeds else None)
+    noise = seed_noise(scores, seeds) if has_seeds else None
+    both = over_both(delta, draws, segments=segments, noise=noise)
     return Pair(
         better=better.label,
         worse=worse.label,
@@ -244,6 +247,7 @@ def _pair(
         permutation=permutation_test(*scores, generator=np.random.default_rng(SEED)) if has_seeds else None,
         both=both,
         p_value=both.p_value,
+        counts_seeds=bool(noise and noise.variance > 0),
     )
 
 
@@ -269,7 +273,7 @@ def told_p(p_value: float) -> str:
 
 
 def _beats(pair: Pair, metric: str) -> str:
-    where = "" if pair.has_seeds else " over sentences alone"
+    where = "" if pair.counts_seeds else " over sentences alone"
     delta = pair.both.delta
     told = signed(delta, "+.1f" if abs(delta) >= 0.095 else "+.2f" if abs(delta) >= 0.0095 else "+.1g")
     return f"{pair.better} beats {pair.worse}{where}: {told} {metric}, {told_p(pair.p_value)}"
@@ -289,9 +293,9 @@ def _not_told_apart(pair: Pair, pairs: int) -> str:
     why = ""
     if pair.both.p_value < LEVEL:
         why = f" after the correction for {pairs} pairs"
-    elif pair.seeds and doubts == ["seeds"]:
+    elif pair.has_seeds and doubts == ["seeds"]:
         why = "; it holds over sentences, and more seeds could tell"
-    elif pair.seeds and doubts == ["sentences"]:
+    elif pair.has_seeds and doubts == ["sentences"]:
         why = "; it holds over seeds, and more sentences could tell"
     return f"not distinguishable: {pair.better} and {pair.worse} ({told_p(pair.p_value)}{why})"
 

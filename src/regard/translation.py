@@ -69,6 +69,11 @@ class Translation:
         return Words(tuple(source), tuple(target), np.stack(joined))
 
     @property
+    def has_words(self) -> bool:
+        """Whether it says anything: a model may end at once, or produce a piece that is a space and no more."""
+        return bool(self.tokens and self.aligned.target)
+
+    @property
     def aligned(self) -> Words:
         """What alignments count: words and punctuation marks, or characters where the model has nothing else."""
         if self.is_of_characters:

@@ -3,8 +3,10 @@
 import json
 import math
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from statistics import fmean, variance
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,6 +18,7 @@ from regard.compare import (
     Pair,
     _drawn,
     _number,
+    _pair,
     check_metric,
     compare_runs,
     pair_rows,
@@ -27,6 +30,7 @@ from regard.data.tokenizers import TokenizerPair
 from regard.errors import RegardError
 from regard.groups import Group
 from regard.metrics.significance import Difference, holm, welch
+from regard.metrics.spread import Spread
 from regard.parts import METRICS
 from regard.pictures.comparison import draw_by_beam, draw_by_length, draw_entropy, draw_learning, draw_learning_apart
 from regard.pictures.curves import Note
@@ -219,7 +223,8 @@ def pair(both: float, sentences: float, seeds: float | None, corrected: float | 
     tests = [None if p is None else Difference(1.94, p, (1.0, 3.0), "") for p in (both, sentences, seeds)]
     assert tests[0]
     assert tests[1]
-    return Pair("a", "b", tests[1], tests[2], None, tests[0], corrected or both)
+    has_noise = seeds is not None and not math.isnan(seeds)
+    return Pair("a", "b", tests[1], tests[2], None, tests[0], corrected or both, counts_seeds=has_noise)
 
 
 @pytest.mark.parametrize(
@@ -236,6 +241,7 @@ def pair(both: float, sentences: float, seeds: float | None, corrected: float | 
             "not distinguishable: a and b (p = 0.3; it holds over seeds, and more sentences could tell)",
         ),
         (pair(0.03, 0.01, 0.02, 0.06), "not distinguishable: a and b (p = 0.060 after the correction for 1 pairs)"),
+        (pair(0.06, 0.04, math.nan), "not distinguishable: a and b (p = 0.060)"),
         (pair(0.4, 0.3, math.nan), "not distinguishable: a and b (p = 0.4)"),  # seeds that do not differ say nothing
         (pair(0.003, 0.003, math.nan), "a beats b over sentences alone: +1.9 bleu, p = 0.003"),
         (pair(0.4, 0.3, 0.31), "not distinguishable: a and b (p = 0.4)"),
@@ -262,7 +268,7 @@ def test_p_values_are_written_as_papers_do() -> None:
     [(1.94, "+1.9"), (0.1, "+0.1"), (0.0444, "+0.04"), (0.0012, "+0.001"), (-3.24, "−3.2"), (-0.05, "−0.05")],
 )
 def test_a_small_difference_is_not_told_as_none(delta: float, told: str) -> None:
-    tested = Pair("a", "b", (test := Difference(delta, 0.01, None, "")), None, None, test, 0.01)
+    tested = Pair("a", "b", (test := Difference(delta, 0.01, None, "")), None, None, test, 0.01, counts_seeds=False)
     assert Comparison("ter", "", (), (tested,)).verdict()[0] == f"a beats b over sentences alone: {told} ter, p = 0.010"
 
 
@@ -540,3 +546,15 @@ def test_other_data_are_named_by_their_files(
         for name, wrong, path in zip("ab", (3, 9), paths, strict=True)
     ]
     assert {group.label for group in compare_runs(runs).groups} == labels
+
+
+@pytest.mark.parametrize(("others", "is_told"), [([30.0, 30.0], True), ([25.0, 31.0], False)])
+def test_seeds_that_do_not_differ_count_where_those_of_other_groups_do(others: list[float], is_told: bool) -> None:
+    scores = {"a": [32.0, 32.0], "b": [20.0, 20.0]}
+    better, worse = (
+        SimpleNamespace(label=label, quantities={"bleu": Spread(tuple(values))}) for label, values in scores.items()
+    )
+    drawn = {label: np.random.default_rng(1).normal(values[0], 0.1, 500) for label, values in scores.items()}
+    found = _pair(better, worse, drawn, "bleu", segments=500, seeds=[*scores.values(), others])
+    (line,) = Comparison("bleu", "", (), (replace(found, p_value=0.01),)).verdict()
+    assert (" over sentences alone: " in line) == is_told

@@ -127,9 +127,10 @@ def _trained(
     """Train what is missing of a grid; what cannot work is told before."""
     from regard.cli.fleet import train_cells
     from regard.cli.gather import Gathered, prepared
+    from regard.models.build import check_model
     from regard.run import Run
 
-    cells = grid.cells(folder)
+    cells = grid.cells(folder, check_model)
     scored = {cell: _evaluations(Run(cell.path)) for cell in cells}
     missing = [cell for cell in cells if not cell.is_trained() or f"{split}-{strategy}" not in scored[cell]]
     if missing:

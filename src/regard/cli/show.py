@@ -198,7 +198,7 @@ def _diagram(run: "Run", pair: "Pair", beam: int, *, title: str, joins_pieces: b
 
     translation = load(run.path).translate(pair.source, Strategy(width=beam))
     _say_if_cut_off(run, translation)
-    if not translation.tokens:
+    if not translation.has_words:
         if not title:
             raise RegardError(f"{run.path}: produced no words for this sentence; there is nothing to show.")
         source = translation.aligned.source if joins_pieces else translation.source_tokens

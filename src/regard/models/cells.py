@@ -144,16 +144,17 @@ class Directions(nn.Module):
 
     def forward(self, *inputs: Float[Tensor, "B T E"]) -> tuple[Float[Tensor, "B T H"], ...]:
         """Let every direction read its own inputs, from zeros."""
-        batch, count = len(inputs[0]), len(self.with_input)
+        batch, count = len(inputs[0]), len(inputs)
         projected = torch.cat([project(some) for project, some in zip(self.with_input, inputs, strict=True)])
-        state: State = (projected.new_zeros(count * batch, projected.shape[2] // self.cell.gates),) * self.cell.tensors
+        hidden = projected.shape[2] // self.cell.gates
+        state: State = (projected.new_zeros(count * batch, hidden),) * self.cell.tensors
         outputs = []
         for x in projected.unbind(1):
-            rows = state[0].view(count, batch, -1).unbind()
+            rows = state[0].view(count, batch, hidden).unbind()
             h = torch.cat([project(some) for project, some in zip(self.with_state, rows, strict=True)])
             state = take_step(self.cell, x, h, state)
             outputs.append(state[0])
-        return torch.stack(outputs, dim=1).view(count, batch, len(outputs), -1).unbind()
+        return torch.stack(outputs, dim=1).view(count, batch, len(outputs), hidden).unbind()
 
 
 def _linear(weight: nn.Parameter, bias: nn.Parameter) -> nn.Linear:

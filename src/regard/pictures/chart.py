@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import cycle
-from string import ascii_letters
+from string import ascii_letters, digits
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -69,7 +69,7 @@ def _marks(lines: list[Line2D], *, is_coloured: bool) -> dict[str, Text]:
     """Return the mark of each label; without colour letters, where two labels had the same mark otherwise."""
     looks = {_label(line): (MARKS[str(line.get_marker())], Style(color=str(line.get_color()))) for line in lines}
     if not is_coloured and len({mark for mark, _ in looks.values()}) < len(looks):
-        return {label: Text(letter) for label, letter in zip(looks, cycle(ascii_letters), strict=False)}
+        return {label: Text(letter) for label, letter in zip(looks, cycle(ascii_letters + digits + "+*"), strict=False)}
     return {label: Text(mark, style) for label, (mark, style) in looks.items()}
 
 

@@ -75,7 +75,7 @@ def _draw(evaluation: Evaluation, corpus: Corpus, folder: Path, count: int) -> I
 
 def _choose(translations: Sequence[Translation], count: int) -> list[int]:
     """Pick rows evenly by length, leaving out what has nothing to show."""
-    rows = [i for i, t in enumerate(translations) if t.attention.size and len(t.source_tokens) > 2]
+    rows = [i for i, t in enumerate(translations) if t.has_words and len(t.source_tokens) > 2]
     rows.sort(key=lambda i: (len(translations[i].source_tokens), i))
     count = min(count, len(rows))
     return [rows[(2 * i + 1) * len(rows) // (2 * count)] for i in range(count)]

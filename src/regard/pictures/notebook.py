@@ -14,7 +14,7 @@ from regard.translation import Translation
 def translation_html(translation: Translation) -> str:
     """Return the text and the attention diagram."""
     text = f"<p>{escape(translation.source)} → <b>{escape(translation.text)}</b></p>\n"
-    if not translation.attention.any():
+    if not translation.has_words or not translation.attention.any():
         return text
     return text + attention_assets() + attention_fragment(diagram_of(translation))
 

@@ -43,12 +43,8 @@ def unseen(run: Run) -> RegardError:
 def _diagram(sentence: Mapping[str, Any], title: str) -> Diagram:
     links = None if sentence["links"] is None else frozenset((s, t) for s, t in sentence["links"])
     source, target = sentence["source"], sentence["target"]
-    return Diagram(source, target, sentence["weights"], links, title=title, texts=(_text(source), _text(target)))
-
-
-def _text(words: Sequence[str]) -> str:
-    """Put words, or the characters of strings of letters, together again."""
-    return "".join(words) if all(len(word) == 1 for word in words) else join_words(words)
+    texts = sentence.get("texts") or (join_words(source), join_words(target))  # runs of before have the words alone
+    return Diagram(source, target, sentence["weights"], links, title=title, texts=(texts[0], texts[1]))
 
 
 def stills(diagrams: Sequence[Diagram], count: int = 6) -> list[Diagram]:

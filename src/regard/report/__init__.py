@@ -90,7 +90,7 @@ class _Pen:
         """Return the translation and its diagram, where there is something to see."""
         self._translator = self._translator or Translator.open(self._run.path)
         translation = self._translator.translate(row["source"], self._strategy)
-        if not translation.tokens:
+        if not translation.has_words:
             return Look(f"{title} · no words", row["hypothesis"], None)
         if self._run.config.model.attention == "none":
             return Look(f"{title} · no attention", row["hypothesis"], None)

@@ -204,7 +204,7 @@ class Served:
 
     def _shown(self, one: Translation, *, as_tokens: bool) -> Answer:
         found = {"text": one.text, "words": one.aligned.target, "score": one.score, "log_prob": one.log_prob}
-        diagram = attention_data(diagram_of(one, joins_pieces=not as_tokens)) if one.tokens else None
+        diagram = attention_data(diagram_of(one, joins_pieces=not as_tokens)) if one.has_words else None
         return found | {"finished": one.is_finished, "diagram": diagram}
 
     def tree(self, asked: TreeQuestion) -> Answer:

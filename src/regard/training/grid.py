@@ -3,20 +3,21 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from itertools import product
 from pathlib import Path
 from typing import Any
 
-from regard.config import Config, load_config, short_names
+from regard.config import Config, ModelConfig, load_config, short_names
 from regard.disk import checked, read_json, telling, write_atomically
 from regard.errors import RegardError
-from regard.models.build import check_model
 from regard.run import Run
 
 FILE, FORMAT = "comparison.json", 1
+ModelCheck = Callable[[ModelConfig], None]
+"""Told a model, raises a RegardError if it cannot be built."""
 UNFIT = re.compile(r"[^\w.+]")  # for a file name
 
 
@@ -59,15 +60,15 @@ class Grid:
     """Key -> values."""
     seeds: int
 
-    def cells(self, folder: Path) -> list[Cell]:
-        """Return the cells, or tell what is wrong with any of their configurations."""
+    def cells(self, folder: Path, check_model: ModelCheck = lambda _: None) -> list[Cell]:
+        """Return the cells, or tell what is wrong with any of their configurations or models."""
         if "train.seed" in self.axes:
             raise RegardError("train.seed: got it as an axis, want --seeds N, which trains with the seeds 1 to N.")
         for word in self.overrides:
             if (key := word.partition("=")[0].strip()) in {*self.axes, "train.seed"}:
                 raise RegardError(f"'{word}': {key} is varied already; leave it out.")
         cells = self.all_cells(folder)
-        _check(cells)
+        _check(cells, check_model)
         return cells
 
     def all_cells(self, folder: Path) -> list[Cell]:
@@ -136,15 +137,15 @@ def _file_names(values: Sequence[str]) -> dict[str, str]:
     }
 
 
-def _check(cells: list[Cell]) -> None:
+def _check(cells: list[Cell], check_model: ModelCheck) -> None:
     """Tell what is wrong with any of the configurations, before anything is trained."""
     problems: dict[str, list[Cell]] = {}
     found: dict[Config, Cell] = {}
     for cell in cells:
         try:
-            same = found.setdefault(cell.config, cell)
-            if same is cell:
-                check_model(cell.config.model)
+            config = cell.config
+            check_model(config.model)
+            same = found.setdefault(config, cell)
         except RegardError as error:
             for line in str(error).splitlines():
                 problems.setdefault(line, []).append(cell)

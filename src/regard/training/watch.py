@@ -61,6 +61,7 @@ class Watch:
         return {
             "source": words.source,
             "target": words.target,
+            "texts": (read.source, read.text),
             "weights": np.round(words.attention.mean(axis=0, dtype=float), 3).tolist(),
             "links": None if links is None else sorted(links),
         }

@@ -17,6 +17,7 @@ from regard.models.packing import ENGINES, Bfloat16Linear, ByteLinear, HalfLinea
 from regard.models.scoring import token_log_probs
 from regard.models.seq2seq import Seq2Seq
 from regard.parts import ATTENTIONS, DECODERS
+from regard.search.beam import beam
 from regard.search.hypothesis import Hypothesis
 from regard.search.strategy import Strategy
 from regard.types import Tensor
@@ -211,6 +212,15 @@ def test_a_gated_lexicon_has_the_same_bits_in_any_batch() -> None:
     assert model.lexicon.gate is not None
     nn.init.normal_(model.lexicon.gate.weight, generator=torch.Generator().manual_seed(1))
     _check_bits(pack_for_search(model))
+
+
+@needs_half
+@pytest.mark.parametrize("cell", ["gru", "lstm"])
+def test_no_sentences_are_no_translations(cell: str) -> None:
+    model = pack_for_search(_large_model("model.attention=scaled_dot", f"model.cell={cell}"))
+    with torch.inference_mode():
+        none = torch.empty(0, 5, dtype=torch.long)
+        assert beam(model, model.encode(none, none.bool()), width=3) == []
 
 
 @needs_half

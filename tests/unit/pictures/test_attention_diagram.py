@@ -15,6 +15,7 @@ from regard.errors import RegardError
 from regard.pictures.colours import ATTENTION, ink_on, luminance
 from regard.pictures.diagram import Diagram, draw_attention, draw_side_by_side, save
 from regard.pictures.examples import Pair
+from regard.pictures.notebook import translation_html
 from regard.translation import Translation
 
 GERMAN = ("ein", "schwarzer", "Hund", "springt", "über", "einen", "Baumstamm", "im", "grünen", "Wald", ".")
@@ -265,3 +266,10 @@ def test_gold_links_belong_to_the_reference_and_its_unit() -> None:
     assert pair.beside(right, joins_pieces=False).links is None
     drawn = pair.beside(replace(right, text="y x"), joins_pieces=True)
     assert (drawn.links, drawn.reference) == (None, "x y")
+
+
+def test_a_piece_that_is_only_a_space_says_nothing() -> None:
+    mute = Translation("a b", ("▁a", "▁b"), "", ("▁",), np.full((1, 1, 2), 0.5))
+    assert not mute.has_words
+    assert replace(mute, text="x", tokens=("▁x",)).has_words
+    assert translation_html(mute) == "<p>a b → <b></b></p>\n"

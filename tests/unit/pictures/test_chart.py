@@ -75,14 +75,14 @@ def test_each_label_keeps_its_mark_and_the_mean_of_seeds_is_drawn() -> None:
 
 
 def test_no_two_labels_have_the_same_mark_and_colour_and_without_colour_the_same_mark() -> None:
-    series: Series = {f"group {n}": [([1, 2], [4.0 + n, 2.0 * n])] for n in range(40)}
+    series: Series = {f"group {n}": [([1, 2], [4.0 + n, 2.0 * n])] for n in range(64)}
     figure = draw_curves({"loss": series}, x_label="epoch")
     console = Console(width=80, color_system="truecolor", force_terminal=True, no_color=False, legacy_windows=False)
     with console.capture() as capture:
         console.print(TerminalChart(figure))
     coloured = [line.partition(" group")[0] for line in capture.get().splitlines() if " group" in line]
     plain = [line.partition(" group")[0] for line in shown(figure) if " group" in line]
-    assert len(set(coloured)) == len(set(plain)) == 40
+    assert len(set(coloured)) == len(set(plain)) == 64
     assert plain[:3] == ["a", "b", "c"]
     assert all("\x1b[38;2;" in mark for mark in coloured)
     assert "● group 0" in shown(draw_curves({"loss": dict(list(series.items())[:8])}, x_label="epoch"))

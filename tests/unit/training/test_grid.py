@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from regard.errors import RegardError
+from regard.models.build import check_model
 from regard.training.grid import Grid, parse_axes
 from tiny_runs import make_run
 
@@ -71,7 +72,7 @@ def test_two_ways_to_write_a_value_are_refused(tmp_path: Path) -> None:
 def test_a_model_that_cannot_be_built_is_told_before_anything_is_trained(tmp_path: Path) -> None:
     axes = {"model.attention": ["none", "multi_head"]}
     with pytest.raises(RegardError) as caught:
-        Grid("scenes", ("model.embedding=48", "model.readout=0"), axes, seeds=2).cells(tmp_path)
+        Grid("scenes", ("model.embedding=48", "model.readout=0"), axes, seeds=2).cells(tmp_path, check_model)
     lines = str(caught.value).splitlines()
     assert len(lines) == 2
     assert all(line.startswith("model.tie: got 'output', but the output layer sees ") for line in lines)
