@@ -22,7 +22,7 @@ demo: $(STAMP)
 	$(BIN)/regard demo
 
 test: $(STAMP)
-	$(BIN)/python -m pytest --numprocesses 2
+	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
 check: $(STAMP)
 	$(BIN)/ruff format --check .
