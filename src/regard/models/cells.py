@@ -130,10 +130,7 @@ def by_steps(cell: type[Cell], network: nn.Module) -> list[Steps]:
 
 
 class Directions(nn.Module):
-    """All directions of a layer of torch's network, step by step: they take their steps together, as rows of one batch.
-
-    A step of few rows takes as long as one of twice as many.
-    """
+    """All directions of a layer of torch's network, step by step: they take their steps together, as rows of one batch."""
 
     def __init__(self, cell: type[Cell], network: nn.Module) -> None:
         super().__init__()

@@ -46,7 +46,7 @@ class Lexicon(nn.Module):
         assert source.words is not None
         rows, _, steps, _ = weights.shape
         looked = steps_together(mean_of_heads(weights)[:, None], source.copies).squeeze(1)
-        words = product(looked, source.words).reshape(rows, steps, -1)
+        words = product(looked, source.words).reshape(rows, steps, source.words.shape[2])
         if self.gate is None:
             return features + words
         return torch.addcmul(features, sigmoid(self.gate(features)), words.to(features.dtype), value=2)
