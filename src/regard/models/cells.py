@@ -130,7 +130,7 @@ def by_steps(cell: type[Cell], network: nn.Module) -> list[Steps]:
 
 
 class Directions(nn.Module):
-    """All directions of a layer of torch's network, step by step: they take their steps together, as rows of one batch."""
+    """All directions of a layer of torch's network, which take their steps together, as rows of one batch."""
 
     def __init__(self, cell: type[Cell], network: nn.Module) -> None:
         super().__init__()

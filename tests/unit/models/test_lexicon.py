@@ -46,6 +46,12 @@ def test_rows_that_share_a_sentence_see_its_words() -> None:
     torch.testing.assert_close(together[3:], last)
 
 
+def test_no_rows_see_no_words() -> None:
+    pairs, model = batch().batch(torch.arange(2).numpy()), model_of(3.0, lexicon_gate=True)
+    none = model.encode(pairs.source, pairs.is_source).select(torch.empty(0, dtype=torch.long))
+    assert model.step(torch.empty(0, dtype=torch.long), model.start(none), none).log_probs.shape == (0, 15)
+
+
 def test_imposed_attention_moves_the_words_too() -> None:
     pairs, model = batch().batch(torch.arange(2).numpy()), model_of(50.0)
     source = model.encode(pairs.source, pairs.is_source)

@@ -217,7 +217,7 @@ def test_a_gated_lexicon_has_the_same_bits_in_any_batch() -> None:
 @needs_half
 @pytest.mark.parametrize("cell", ["gru", "lstm"])
 def test_no_sentences_are_no_translations(cell: str) -> None:
-    model = pack_for_search(_large_model("model.attention=scaled_dot", "model.lexicon=20", f"model.cell={cell}"))
+    model = pack_for_search(_large_model("model.attention=scaled_dot", f"model.cell={cell}"))
     with torch.inference_mode():
         none = torch.empty(0, 5, dtype=torch.long)
         assert beam(model, model.encode(none, none.bool()), width=3) == []
