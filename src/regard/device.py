@@ -21,6 +21,8 @@ COMPILED = 2048
 """Compiled products to remember."""
 LONGEST_IN_TILES = 448
 """Numbers that processors with tiles (AMX) add up in one go, however many rows there are."""
+ROWS_AT_A_TIME, LEAST_ROWS = 6, 3
+"""Of products in half precision with AVX2: rows that are multiplied together, and how few may be left over."""
 Job = TypeVar("Job")
 Result = TypeVar("Result")
 
@@ -88,6 +90,24 @@ def _has_rows_of_their_own(length: int) -> bool:
     fresh = [linear(rows[:n].bfloat16(), packed, None, "none", [], "") for n in counts]
     added = [linear(rows[:n].bfloat16(), before[:n], packed, None, "add") for n in counts]
     return all(torch.equal(few, many[: len(few)]) for many, *others in (fresh, added) for few in others)
+
+
+def missing_rows(rows: int) -> int:
+    """Return how many rows are to be added to a product in half precision, for the bits of each to be its own.
+
+    With AVX2 alone FBGEMM multiplies six rows at a time and adds up a rest of one or two in another order.
+    """
+    rest = rows % ROWS_AT_A_TIME
+    return LEAST_ROWS - rest if 0 < rest < LEAST_ROWS and _few_rows_differ() else 0
+
+
+@cache
+def _few_rows_differ() -> bool:
+    generator = torch.Generator().manual_seed(1)
+    rows, weights = (torch.randn(size, 64, generator=generator) for size in (LEAST_ROWS, 64))
+    packed = torch.ops.quantized.linear_prepack_fp16(weights, None)
+    many, *others = (torch.ops.quantized.linear_dynamic_fp16(rows[:n], packed) for n in range(LEAST_ROWS, 0, -1))
+    return not all(torch.equal(few, many[: len(few)]) for few in others)
 
 
 def processor() -> str:

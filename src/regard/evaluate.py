@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 import regard
-from regard.data.corpus import Split, load_corpus
+from regard.data.corpus import Split
+from regard.data.tested import is_own, load_tested, name_of
 from regard.data.tokenizers import Tokenizer
 from regard.data.words import split_words
 from regard.errors import RegardError
@@ -109,11 +110,14 @@ class Evaluator:
         """
         self.run = run
         self.also = tuple(also)
-        self.split = split
+        self.split = name_of(split)
         self.batch = batch
-        self.corpus = load_corpus(run.config.data, tokens=run.config.tokenizer.kind)
-        for each in (run, *also):
-            check_corpus(each, self.corpus.sha256)
+        self.corpus = load_tested(run.config.data, split, tokens=run.config.tokenizer.kind)
+        self._trained_on: str | None = None
+        if not is_own(split):
+            self._trained_on = f"{self.corpus.name}-{self.corpus.sha256[:8]}"
+            for each in (run, *also):
+                check_corpus(each, self.corpus.sha256)
         self.data: Split = self.corpus[split]
         if not len(self.data):
             raise RegardError(f"{run.path}: split '{split}' has no pairs, want at least 1.")
@@ -225,7 +229,7 @@ class Evaluator:
         config = self.run.config
         return Signature.of(
             split=self.split,
-            corpus=f"{self.corpus.name}-{self.corpus.sha256[:8]}",
+            corpus=self._trained_on,
             search=str(strategy),
             ensemble=self._ensemble_name(),
             tokens=f"{config.tokenizer.kind}-{_fingerprint(self.translator.tokenizers.target)}",

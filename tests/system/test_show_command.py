@@ -219,7 +219,8 @@ def test_the_tree_in_the_terminal_marks_the_winner(runs: Path) -> None:
     assert "".join(starred).removesuffix("</s>") == translation.text
 
 
-def test_what_no_font_has_is_told(runs: Path, tmp_path: Path) -> None:
+def test_what_no_font_has_is_told(runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("regard.pictures.fonts._installed", tuple)
     result = show(runs / "reverse", "\U000103a0", "-o", tmp_path / "out.png")  # Old Persian
     assert "\nfonts: no installed font has 1 of the characters" in result.stderr
 

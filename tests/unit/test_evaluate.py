@@ -9,6 +9,7 @@ import pytest
 from regard.data.corpus import load_corpus
 from regard.errors import RegardError
 from regard.evaluate import Evaluation, Evaluator, SearchErrors, usual_metric
+from regard.metrics.signature import Signature
 from regard.run import Run
 from regard.search.strategy import Strategy
 from tiny_runs import make_run
@@ -136,3 +137,21 @@ def test_scores_of_weights_that_were_trained_further_are_no_longer_those_of_the_
     assert list(run.evaluations()) == ["test-greedy"]
     run.save_weights(weights)  # a file that does not tell is trusted
     assert list(run.evaluations()) == ["test-greedy"]
+
+
+def test_pairs_of_ones_own_are_scored_as_the_corpus_is(run: Run, tmp_path: Path) -> None:
+    table = load_corpus(run.config.data)["test"].table
+    own = tmp_path / "own.tsv"
+    own.write_text(table, encoding="utf-8")
+    done, usual = (Evaluator(run, split).evaluate(Strategy()) for split in (str(own), "test"))
+    assert {name: score.value for name, score in done.scores.items()} == {
+        name: score.value for name, score in usual.scores.items() if name in done.scores
+    }
+    assert set(usual.scores) - set(done.scores) == {"alignment_error_rate", "attention_accuracy"}, (
+        "a file has no gold alignments"
+    )
+    assert done.name.startswith("own-")
+    assert done.name.endswith("-greedy")
+    signature = Signature.parse(done.scores["bleu"].signature)
+    assert signature.get("split") == done.split
+    assert signature.get("corpus") is None, "models of different corpora compare on the same file"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from regard.cli.options import TERMINAL, PictureType, beam_option, refuse
+from regard.cli.options import TERMINAL, PictureType, beam_option, refuse, split_option
 from regard.cli.terminal import say
 from regard.errors import RegardError
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     "--dir", "folder", type=click.Path(path_type=Path), help="Where the runs go; default: runs/compare-EXPERIMENT."
 )
 @beam_option(1)
-@click.option("--split", default="test", show_default=True, help="Which part of the corpus.")
+@split_option
 @click.option("--metric", help="Score of the verdict; default: BLEU, or token accuracy for strings.")
 @click.option(
     "--curves", type=PictureType(), metavar="FILE", help="Draw the losses by epoch to FILE.png, .svg, .pdf or -."
@@ -73,6 +73,7 @@ def compare(
     from regard.cli.gather import gather
     from regard.compare import check_metric, compare_runs
     from regard.config import presets
+    from regard.data.tested import stored_name
     from regard.run import boxed
     from regard.search.strategy import Strategy
     from regard.training.grid import Grid, parse_axes
@@ -98,7 +99,7 @@ def compare(
         advice = "the same command tries again"
     if not gathered.runs:
         gathered.close(advice)
-    evaluation = f"{split}-{strategy}"
+    evaluation = stored_name(split, strategy)
     found = compare_runs(gathered.runs, evaluation=evaluation, metric=metric, axes=gathered.axes, notes=gathered.notes)
     click.echo(FORMS[form](found), nl=False)
     _say_notes(found, gathered, form)
@@ -127,12 +128,14 @@ def _trained(
     """Train what is missing of a grid; what cannot work is told before."""
     from regard.cli.fleet import train_cells
     from regard.cli.gather import Gathered, prepared
+    from regard.data.tested import stored_name
     from regard.models.build import check_model
     from regard.run import Run
 
     cells = grid.cells(folder, check_model)
     scored = {cell: _evaluations(Run(cell.path)) for cell in cells}
-    missing = [cell for cell in cells if not cell.is_trained() or f"{split}-{strategy}" not in scored[cell]]
+    wanted = stored_name(split, strategy)
+    missing = [cell for cell in cells if not cell.is_trained() or wanted not in scored[cell]]
     if missing:
         _check_corpora([cell.config.data for cell in cells], split, metric)
     if is_by_beam and not all(scored.values()):
@@ -162,17 +165,19 @@ def _check_corpora(recipes: "Sequence[DataConfig]", split: str, metric: str | No
     """Find a download or a mistake once, and before the training, not in every process."""
     from regard.compare import check_metric
     from regard.data.corpus import load_corpus
+    from regard.data.tested import is_own, own_pairs
 
-    first, *others = (load_corpus(data) for data in {data.model_dump_json(): data for data in recipes}.values())
-    if not len(first[split]):
-        raise RegardError(f"--split: '{split}' of corpus {first.name} has no pairs, want at least 1.")
-    if any(other[split].table != first[split].table for other in others):
+    corpora = [load_corpus(data) for data in {data.model_dump_json(): data for data in recipes}.values()]
+    parts = [own_pairs(split)] if is_own(split) else [corpus[split] for corpus in corpora]
+    if not len(parts[0]):
+        raise RegardError(f"--split: '{split}' of corpus {corpora[0].name} has no pairs, want at least 1.")
+    if any(part.table != parts[0].table for part in parts[1:]):
         raise RegardError(
             f"--vary: the data differ in what the split '{split}' is, want the same sentences for all runs: "
             "scores of different sentences do not belong into one table."
         )
     if metric:
-        check_metric(metric, first.unit)
+        check_metric(metric, corpora[0].unit)
 
 
 def _say_notes(found: "Comparison", gathered: "Gathered", form: str) -> None:

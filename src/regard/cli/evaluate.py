@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from regard.cli.options import RANKING, also_option, batch_option, refuse, search_options
+from regard.cli.options import RANKING, also_option, batch_option, refuse, search_options, split_option
 from regard.cli.terminal import bar, say
 from regard.errors import RegardError
 
@@ -26,7 +26,7 @@ Shared = list[tuple[str, list[str]]]
 @click.command()
 @click.argument("run_and_widths", nargs=-1, required=True, metavar="RUN")
 @also_option
-@click.option("--split", default="test", show_default=True, help="Which part of the corpus.")
+@split_option
 @click.option(
     "--beam",
     "widths",

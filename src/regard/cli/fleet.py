@@ -23,6 +23,7 @@ from rich.text import Text
 from regard.cli import INTERRUPTED
 from regard.cli.terminal import console, say
 from regard.config import short_names
+from regard.data.tested import stored_name
 from regard.errors import RegardError
 from regard.run import Run
 from regard.search.strategy import Strategy
@@ -60,10 +61,15 @@ class Fleet:
     jobs: int
     strategy: Strategy
     split: str
+    evaluation: str = field(init=False)
+    """Whose score the table shows."""
     running: "dict[Cell, subprocess.Popen[bytes]]" = field(default_factory=dict)
     failed: dict[Cell, str] = field(default_factory=dict)
     _rows: dict[Cell, dict[str, str]] = field(default_factory=dict)
     """What the table says of cells that are over."""
+
+    def __post_init__(self) -> None:
+        self.evaluation = stored_name(self.split, self.strategy)
 
     def run(self) -> dict[Path, str]:
         """Do what is missing; return the cells that failed and why."""
@@ -162,7 +168,7 @@ class Fleet:
             return self._rows[cell]
         run = Run(cell.path)
         try:
-            row = _cells(state, run, f"{self.split}-{self.strategy}")
+            row = _cells(state, run, self.evaluation)
         except RegardError:  # told at the end
             row = {"state": state, "score": "unreadable"}
         if state in ("done", "failed"):

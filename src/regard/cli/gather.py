@@ -7,6 +7,7 @@ from pathlib import Path
 
 from regard.cli.evaluate import evaluate_run
 from regard.cli.terminal import say
+from regard.data.tested import stored_name
 from regard.errors import RegardError
 from regard.run import Run
 from regard.search.strategy import Strategy
@@ -76,7 +77,7 @@ def prepared(run: Run, strategy: Strategy, split: str) -> Run:
     assert run.config
     assert run.tokenizers
     run.epochs()
-    if f"{split}-{strategy}" not in run.evaluations():
+    if stored_name(split, strategy) not in run.evaluations():
         say(f"evaluating {run.path}")
         evaluate_run(run, split, [strategy])
     return run

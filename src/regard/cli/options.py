@@ -72,6 +72,14 @@ batch_option = click.option(
     "--batch", type=click.IntRange(1), default=64, show_default=True, help="Sentences at a time."
 )
 
+split_option = click.option(
+    "--split",
+    default="test",
+    show_default=True,
+    metavar="NAME|FILE",
+    help="Which part of the corpus, or a file of your own with lines source<TAB>target.",
+)
+
 
 def beam_option(default: int) -> Callable[[Command], Command]:
     """Take the width of one search."""

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from regard.cli.options import beam_option, folder_problem
+from regard.cli.options import beam_option, folder_problem, split_option
 from regard.cli.terminal import say
 from regard.errors import RegardError
 
@@ -21,7 +21,7 @@ from regard.errors import RegardError
     help="File to write.",
 )
 @beam_option(1)
-@click.option("--split", default="test", show_default=True, help="Which part of the corpus.")
+@split_option
 @click.option("--metric", help="Score to sort sentences by; default: BLEU, or token accuracy for strings.")
 def report(paths: tuple[str, ...], output: Path, beam: int, split: str, metric: str | None) -> None:  # fmt: skip
     """Write all about a run or a comparison into one HTML file, which needs no network and prints well."""

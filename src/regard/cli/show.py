@@ -62,8 +62,9 @@ UNSPACED = re.compile(r"[^/\\A-Za-z0-9_]*[\u0e00-\u0eff\u1000-\u109f\u1780-\u17f
 )
 @click.option(
     "--split",
-    metavar="NAME",
-    help="SENTENCE is a number in this part of the run's corpus, whose reference and gold alignment are shown too.",
+    metavar="NAME|FILE",
+    help="SENTENCE is a number in this part of the run's corpus, whose reference and gold alignment are shown too, or "
+    "in a file of your own with lines source<TAB>target.",
 )
 @click.option("--epochs", is_flag=True, help="Show validation sentence 1, 2 or 3 after each epoch of the training.")
 def show(
@@ -113,12 +114,12 @@ def show(
 
 
 def _pair(run: "Run", split: str | None, sentence: str) -> "Pair":
-    from regard.data.corpus import load_corpus
+    from regard.data.tested import load_tested
     from regard.pictures.examples import Pair
 
     if split is None:
         return Pair(_sentence(sentence))
-    corpus = load_corpus(run.config.data, tokens=run.config.tokenizer.kind)
+    corpus = load_tested(run.config.data, split, tokens=run.config.tokenizer.kind)
     row, size = int(sentence) - 1 if sentence.isdecimal() else -1, len(corpus[split])
     if not 0 <= row < size:
         raise RegardError(f"sentence: got '{sentence}', want the number of a sentence of {split}: 1 to {size}.")

@@ -38,6 +38,7 @@ def _work(path: Path, job: dict[str, Any]) -> bool:
     from regard.cli.evaluate import evaluate_run
     from regard.cli.train import resume_run, train_run
     from regard.config import load_config
+    from regard.data.tested import stored_name
     from regard.run import Run
     from regard.search.strategy import Strategy
 
@@ -48,7 +49,7 @@ def _work(path: Path, job: dict[str, Any]) -> bool:
         is_done = run.description["status"] == "finished" and not run.lacks_results()
         is_finished = is_done or resume_run(path)
     run, strategy = Run.open(path), Strategy(width=job["beam"])
-    if is_finished and f"{job['split']}-{strategy}" not in run.evaluations():
+    if is_finished and stored_name(job["split"], strategy) not in run.evaluations():
         evaluate_run(run, job["split"], [strategy])
     return is_finished
 

@@ -5,11 +5,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
-from typing import Literal
+from typing import ClassVar, Literal
 
 from regard.config import DataConfig
 from regard.errors import RegardError, did_you_mean
 
+Unit = Literal["word", "character"]
 Links = frozenset[tuple[int, int]]
 """A word alignment: pairs (source position, target position), counted from 0 in the corpus's alignment unit."""
 
@@ -51,7 +52,7 @@ class Corpus:
 
     name: str
     splits: Mapping[str, Split]
-    unit: Literal["word", "character"] = "word"
+    unit: Unit = "word"
     """What an alignment counts: words as `regard.data.words.split_words` cuts them, or characters."""
     notes: tuple[str, ...] = field(default=())
     """What was dropped or changed while reading, for the user to see."""
@@ -94,6 +95,9 @@ class LazySplits(Mapping[str, Split]):
 
 class Recipe(DataConfig, ABC):
     """The options of a corpus, and how it is made from them."""
+
+    unit: ClassVar[Unit] = "word"
+    """What alignments of its sentences count."""
 
     @abstractmethod
     def load(self) -> Corpus:

@@ -13,6 +13,7 @@ from regard.errors import RegardError
 class Reverse(Recipe):
     """Random strings to be reversed, letter by letter; no string is in two splits."""
 
+    unit = "character"
     corpus: Literal["reverse"] = "reverse"
     letters: Annotated[int, Field(ge=1, le=len(ascii_lowercase))] = 4
     """How many letters of the alphabet are used."""
@@ -46,7 +47,7 @@ class Reverse(Recipe):
         generator.shuffle(strings)
         starts = {"train": 0, "validation": self.train, "test": self.train + self.validation}
         splits = {name: _split(strings[start : start + getattr(self, name)]) for name, start in starts.items()}
-        return Corpus("reverse", splits, unit="character")
+        return Corpus("reverse", splits, unit=self.unit)
 
     def _counts(self) -> dict[int, int]:
         wanted = self.train + self.validation + self.test

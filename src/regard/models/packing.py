@@ -11,7 +11,7 @@ from functools import partial
 import torch
 from torch import nn
 
-from regard.device import has_tiles, longest_short_product
+from regard.device import has_tiles, longest_short_product, missing_rows
 from regard.exact import LANES
 from regard.models.cells import Sequence
 from regard.models.seq2seq import Seq2Seq
@@ -81,8 +81,14 @@ class HalfLinear(_Packed):
 
     def forward(self, inputs: Float[Tensor, "*any F"]) -> Float[Tensor, "*any V"]:
         """Multiply with the packed weights."""
-        product: Tensor = torch.ops.quantized.linear_dynamic_fp16(inputs, self.packed)
-        return product
+        multiply = torch.ops.quantized.linear_dynamic_fp16
+        missing = missing_rows(inputs.shape.numel() // self.in_features)
+        if not missing:
+            product: Tensor = multiply(inputs, self.packed)
+            return product
+        rows = inputs.reshape(-1, self.in_features)
+        product = multiply(nn.functional.pad(rows, (0, 0, 0, missing)), self.packed)
+        return product[: len(rows)].view(*inputs.shape[:-1], -1)
 
 
 class Bfloat16Linear(_Packed):

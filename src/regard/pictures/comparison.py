@@ -119,7 +119,7 @@ def draw_by_beam(comparison: Comparison) -> Curves:
         run = comparison.groups[0].runs[0].path
         raise RegardError(
             f"beam widths that all runs were evaluated with: got {len(widths)}, want at least 2; for each run: "
-            f"`regard evaluate {run} --split {split} --beam 1 5 10`."
+            f"`regard evaluate {run} --split {split if split.isidentifier() else 'FILE'} --beam 1 5 10`."
         )
     series = {
         label: [([str(width) for width in widths], [found[width].value for width in widths]) for found in seeds]

@@ -13,6 +13,7 @@ import regard
 from regard.compare import Comparison, compare_runs
 from regard.data.corpus import Corpus, load_corpus
 from regard.data.enlarged import training_data
+from regard.data.tested import load_tested, stored_name
 from regard.errors import RegardError
 from regard.groups import trained_on
 from regard.pictures.comparison import draw_by_beam, draw_by_length, draw_entropy, draw_learning_apart
@@ -42,9 +43,9 @@ def report(
     notes: Iterable[str] = (),
 ) -> str:
     """Return the page of finished and evaluated runs; diagrams are of the first seed of each group."""
-    found = compare_runs(runs, evaluation=f"{split}-{strategy}", metric=metric, axes=axes, notes=notes)
+    found = compare_runs(runs, evaluation=stored_name(split, strategy), metric=metric, axes=axes, notes=notes)
     config = found.groups[0].runs[0].config
-    corpus = load_corpus(config.data, tokens=config.tokenizer.kind)
+    corpus = load_tested(config.data, split, tokens=config.tokenizer.kind)
     pens = {group.label: _Pen(group.runs[0], corpus, split, strategy) for group in found.groups[: MOST + 1]}
     groups = {group.label: group.runs for group in found.groups}
     sections = {

@@ -79,6 +79,19 @@ def test_all_linear_layers_of_a_model_of_usual_sizes_are_packed_in_few_bits() ->
 
 
 @needs_half
+@pytest.mark.parametrize("sizes", [(12, 36), (100, 33), (64, 281)])
+def test_a_row_in_half_precision_has_the_same_bits_among_any_number_of_rows(sizes: tuple[int, int]) -> None:
+    layer = HalfLinear(nn.Linear(*sizes))
+    rows = torch.randn(333, sizes[0], generator=torch.Generator().manual_seed(2))
+    with torch.inference_mode():
+        product = layer(rows)
+        for few in (*range(1, 80), 128, 320):  # what is left of six at a time, and of other numbers at a time
+            assert torch.equal(layer(rows[:few]), product[:few]), few
+        assert torch.equal(layer(rows[:14].view(2, 7, -1)), product[:14].view(2, 7, -1))
+        assert layer(rows[:0]).shape == (0, sizes[1])
+
+
+@needs_half
 def test_steps_agree_with_the_whole_sentence() -> None:
     model = pack_for_search(_model())
     with torch.inference_mode():
