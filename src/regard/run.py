@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cached_property
 from itertools import count, takewhile
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import regard
 from regard.config import Config, resolve
 from regard.data.tokenizers import TokenizerPair
-from regard.disk import append_line, checked, read_json, replacing, telling, undisturbed, write_atomically
+from regard.disk import WriteError, append_line, checked, read_json, replacing, telling, undisturbed, write_atomically
 from regard.errors import RegardError
 from regard.parts import DISPLAYS
 
@@ -63,7 +63,15 @@ class Run:
 
     @classmethod
     def create(cls, path: Path, config: Config, tokenizers: TokenizerPair, **sums: str) -> "Run":
-        """Make the directory whole or not at all; refuse one that exists. ``sums`` are fingerprints of the data."""
+        """Make the directory of a training that is to begin. ``sums`` are fingerprints of the data."""
+        with cls._whole(path, config, tokenizers) as run:
+            _write_json(run.path / "run.json", _description(config, tokenizers) | sums)
+        return cls(path)
+
+    @classmethod
+    @contextmanager
+    def _whole(cls, path: Path, config: Config, tokenizers: TokenizerPair) -> Iterator["Run"]:
+        """Make a directory whole or not at all; refuse one that exists. What is written meanwhile goes elsewhere."""
         cls.refuse_existing(path)
         with telling(path):
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -72,11 +80,12 @@ class Run:
                 making.chmod(0o755)
                 _write_json(making / "config.json", config.model_dump(mode="json"))
                 tokenizers.save(making)
-                _write_json(making / "run.json", _description(config, tokenizers) | sums)
+                yield cls(making)
                 making.rename(path)
+            except WriteError as error:
+                raise WriteError(str(error).replace(str(making), str(path))) from None
             finally:
                 shutil.rmtree(making, ignore_errors=True)
-        return cls(path)
 
     @staticmethod
     def refuse_existing(path: Path) -> None:
@@ -122,6 +131,11 @@ class Run:
         path = self.path / "run.json"
         with telling(path):
             _write_json(path, self.description | changes)
+
+    def sweep(self) -> None:
+        """Remove what killed processes have left half-written; no other one may be at work here."""
+        for left in self.path.glob(".*.partial"):
+            left.unlink(missing_ok=True)
 
     @cached_property
     def config(self) -> Config:
@@ -247,12 +261,13 @@ class Run:
 
         weights = restore(self.load_weights("best")[0])
         data = self.config.data.model_copy(update={"extra": ""})  # a file of this machine, of no use but to train
-        copy = Run.create(path, self.config.model_copy(update={"data": data}), self.tokenizers)
-        copy.save_weights(shrink(weights))
-        copy.describe(**self.description)
-        with telling(copy.path):
+        with Run._whole(path, self.config.model_copy(update={"data": data}), self.tokenizers) as copy:
+            copy.save_weights(shrink(weights))
+            _write_json(copy.path / "run.json", self.description)
             _write_json(copy.path / "scores.json", self.scores())
-        return copy
+            if self.card:
+                write_atomically(copy._card, self.card.encode())
+        return Run(path)
 
     def scores(self) -> dict[str, Any]:
         """Return all stored scores by the name of their evaluation; a copy has those of its original."""
@@ -268,8 +283,11 @@ class Run:
     @property
     def card(self) -> str:
         """What the model is, was trained on and cannot do, as Markdown; empty where nobody wrote it."""
-        path = self.path / "CARD.md"
-        return path.read_text(encoding="utf-8") if path.is_file() else ""
+        return self._card.read_text(encoding="utf-8") if self._card.is_file() else ""
+
+    @property
+    def _card(self) -> Path:
+        return self.path / "CARD.md"
 
     @property
     def can_resume(self) -> bool:

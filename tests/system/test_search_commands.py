@@ -265,3 +265,21 @@ def test_scores_that_cannot_be_stored_are_printed_all_the_same(runs: dict[str, s
     told = f"{run / 'evaluations' / 'test-greedy.json'}: cannot be written ("
     assert result.stderr.startswith(told)
     assert result.stderr.endswith("). The evaluation is not stored.\n")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_a_place_without_room_for_attention_is_named(runs: dict[str, str]) -> None:
+    result = call("translate", runs["strings"], "--attention", "/dev/full", stdin="ab\n")
+    assert result.exit_code == 1
+    assert result.stderr == "Error: /dev/full: cannot be written (No space left on device).\n"
+
+
+def test_a_width_is_a_plain_number(runs: dict[str, str]) -> None:
+    result = call("evaluate", runs["strings"], "--beam", "5", "²")
+    assert result.exit_code == 1
+    assert result.stderr == f"Error: want one run, got 2: {runs['strings']} ².\n"
+
+
+def test_a_home_that_is_not_there_is_one_line(runs: dict[str, str]) -> None:
+    result = call("score", runs["strings"], "~nobody-here/a", "~nobody-here/b")
+    assert result.stderr == "Error: ~nobody-here/a: cannot read the file (No such file or directory).\n"

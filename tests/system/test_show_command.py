@@ -250,14 +250,22 @@ def test_a_beam_has_a_width(runs: Path) -> None:
 
 
 def test_models_of_other_languages_are_told(runs: Path, tmp_path: Path) -> None:
-    for source in ("de", "fr"):
-        path = shutil.copytree(runs / "reverse", tmp_path / source)
+    pairs = {
+        "de": ("de", "en", False),
+        "fr": ("fr", "en", False),
+        "turned": ("en", "de", True),
+        "en": ("en", "de", False),
+    }
+    for name, (source, target, swap) in pairs.items():
+        path = shutil.copytree(runs / "reverse", tmp_path / name)
         config = json.loads((path / "config.json").read_text(encoding="utf-8"))
-        config["data"] = {"corpus": "multi30k", "source": source, "target": "en"}
+        config["data"] = {"corpus": "multi30k", "source": source, "target": target, "swap": swap}
         (path / "config.json").write_text(json.dumps(config), encoding="utf-8")
     told = f"{tmp_path}/fr: translates fr into en, but {tmp_path}/de de into en.\n"
     assert show(tmp_path / "de", "abc", "--against", tmp_path / "fr").stderr.startswith(told)
-    result = show(tmp_path / "de", "abc", "--against", tmp_path / "de", "--against", runs / "reverse")
+    told = f"{tmp_path}/en: translates en into de, but {tmp_path}/turned de into en.\n"
+    assert show(tmp_path / "turned", "abc", "--against", tmp_path / "en").stderr.startswith(told)
+    result = show(tmp_path / "de", "abc", "--against", tmp_path / "turned", "--against", runs / "reverse")
     assert result.exit_code == 0
     assert "into" not in result.stderr
 

@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from regard.cli import main
+from regard.config import load_config
 from regard.data.corpus import load_corpus
 from regard.data.vocabulary import EOS
 from regard.data.words import split_words
@@ -18,8 +19,9 @@ from regard.report import report
 from regard.report.sentences import by_frequency, choose, differing
 from regard.run import Run
 from regard.search.strategy import Strategy
+from regard.training.session import Session
 from regard.translate import load
-from tiny_runs import make_run
+from tiny_runs import SCENES, make_run
 
 
 def rows(*texts: str) -> list[dict[str, str]]:
@@ -219,3 +221,26 @@ def test_characters_are_shown_as_such_everywhere(tmp_path: Path) -> None:
     for shown in (html, translation_html(translation)):
         assert '"source":["' in shown
         assert '"source":["' + split_words(pair.source)[0] + '"' not in shown
+
+
+def test_a_corpus_that_has_changed_is_told(tmp_path: Path) -> None:
+    corpus = load_corpus(load_config("scenes", SCENES).data)
+    pairs, test = tmp_path / "pairs.tsv", tmp_path / "test.tsv"
+    pairs.write_text(corpus["train"].table, encoding="utf-8")
+    test.write_text(corpus["test"].table, encoding="utf-8")
+    small = [word for word in SCENES if not word.startswith("data.")]
+    config = load_config("scenes", [*small, "data.corpus=files", f"data.pairs={pairs}", f"data.test_pairs={test}"])
+    session = Session.begin(config, tmp_path / "run")
+    assert list(session.fit())
+    path = str(session.run.path)
+    assert CliRunner().invoke(main, ["report", path, "-o", str(tmp_path / "r.html")]).exit_code == 0
+    test.write_text("".join(corpus["test"].table.splitlines(keepends=True)[:3]), encoding="utf-8")
+    result = CliRunner().invoke(main, ["report", path, "-o", str(tmp_path / "again.html")])
+    assert result.exit_code == 1
+    assert result.stderr.startswith(f"Error: {path}: the corpus has changed since this run was trained (sha256 ")
+    assert not (tmp_path / "again.html").exists()
+    kept = tmp_path / "kept.tsv"
+    kept.write_text(corpus["test"].table, encoding="utf-8")
+    words = ["report", path, "--split", str(kept), "-o", str(tmp_path / "own.html")]
+    assert CliRunner().invoke(main, words).exit_code == 0, "a file is known by its content"
+    assert "split:kept-" in (tmp_path / "own.html").read_text(encoding="utf-8")

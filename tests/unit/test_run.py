@@ -185,3 +185,31 @@ def test_ctrl_c_waits_until_weights_are_read(tmp_path: Path, monkeypatch: pytest
     with ThreadPoolExecutor(1) as pool:  # elsewhere there are no signals
         monkeypatch.undo()
         assert list(pool.submit(run.load_weights).result()[0]) == wanted
+
+
+def test_a_copy_is_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = make(tmp_path / "run")
+    run.save_weights(weights(run), "best", epoch="3")
+    (run.path / "CARD.md").write_text("what it cannot do", encoding="utf-8")
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("safetensors.torch.save_file", full)
+    with pytest.raises(RegardError) as caught:
+        run.export(tmp_path / "copy")
+    place = tmp_path / "copy" / "best.safetensors"
+    assert str(caught.value) == f"{place}: cannot be written (No space left on device)."
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+    monkeypatch.undo()
+    copy = run.export(tmp_path / "copy")
+    assert copy.card == "what it cannot do"
+    assert copy.description == run.description
+
+
+def test_what_a_killed_process_left_is_swept_away(tmp_path: Path) -> None:
+    run = make(tmp_path / "run")
+    (run.path / ".last.safetensors.123.partial").write_bytes(b"half")
+    before = {path.name for path in run.path.iterdir()}
+    run.sweep()
+    assert {path.name for path in run.path.iterdir()} == before - {".last.safetensors.123.partial"}

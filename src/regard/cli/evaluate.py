@@ -81,8 +81,8 @@ def evaluate(
 
 def _sort_out(words: tuple[str, ...], widths: tuple[int, ...]) -> tuple[str, tuple[int, ...]]:
     """Tell the run from the widths: `--beam 1 5 10` reads as one option and two more words."""
-    numbers = tuple(int(word) for word in words if word.isdigit() and widths)
-    runs = [word for word in words if not (word.isdigit() and widths)]
+    numbers = tuple(int(word) for word in words if word.isdecimal() and widths)
+    runs = [word for word in words if not (word.isdecimal() and widths)]
     if len(runs) != 1:
         raise click.UsageError(f"want one run, got {len(runs)}: {' '.join(runs) or 'none'}.")
     return runs[0], tuple(sorted({*widths, *numbers}))

@@ -154,8 +154,11 @@ def _opened(path: str | Path) -> "Run":
 
 def _say_if_of_other_languages(runs: "Sequence[Run]") -> None:
     """Compare with the first model that names its languages; not every corpus has a choice."""
-    values = [(run.path, run.config.data.model_dump()) for run in runs]
-    named = [(path, f"{data['source']} into {data['target']}") for path, data in values if "source" in data]
+    from regard.data.corpus import Recipe
+
+    recipes = [(run.path, run.config.data) for run in runs]
+    languages_of = [(path, data.languages) for path, data in recipes if isinstance(data, Recipe)]
+    named = [(path, " into ".join(map(str, pair))) for path, pair in languages_of if None not in pair]
     for path, languages in named[1:]:
         if languages != named[0][1]:
             say(f"{path}: translates {languages}, but {named[0][0]} {named[0][1]}.")

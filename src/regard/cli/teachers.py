@@ -81,8 +81,7 @@ def _translate(cells: list[Cell], corpora: Mapping[bool, Corpus]) -> None:
         task = progress.add_task("translating", total=sum(len(_data(cell, corpora)) for cell in waiting), note="")
         for cell in waiting:
             place = Run(cell.path).translations
-            for left in cell.path.glob(f".{place.name}.*.partial"):
-                left.unlink()
+            Run(cell.path).sweep()
             made = []
             for pair in translated(load(cell.path), _data(cell, corpora), Strategy(width=BEAM), BATCH):
                 progress.advance(task)

@@ -6,8 +6,8 @@ import queue
 import sys
 import textwrap
 import threading
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
@@ -94,7 +94,7 @@ def translate(
         say_how_to_type()
     # A bar would run over what is typed, or printed, on the same terminal.
     is_shown = not is_typed and not sys.stdout.isatty()
-    with _sink(attention) as kept, bar(counts=total is not None, is_shown=is_shown) as progress:
+    with _sink(attention) as keep, bar(counts=total is not None, is_shown=is_shown) as progress:
         task = progress.add_task("translating", total=total, note="")
         for chunk in _arriving(_lines(file)):
             for one in translator.translate_all(
@@ -103,8 +103,8 @@ def translate(
                 done += 1
                 label = f"{done}\t" if n_best > 1 else ""
                 _print(one, label, as_json=as_json, scores=scores, alignments=alignments)
-                if kept:
-                    kept.write(json.dumps(one.to_json(), ensure_ascii=False) + "\n")
+                if keep:
+                    keep(json.dumps(one.to_json(), ensure_ascii=False) + "\n")
                 progress.update(task, completed=done)
             sys.stdout.flush()
     left_empty.close(done)
@@ -216,12 +216,25 @@ def _count(file: Path | None) -> int | None:
 
 
 @contextmanager
-def _sink(path: Path | None) -> Iterator[IO[str] | None]:
-    """Open a file that appears when it is complete."""
+def _sink(path: Path | None) -> Iterator[Callable[[str], None] | None]:
+    """Give what writes to a file that appears when it is complete; what goes wrong elsewhere is not put down to it."""
     if path is None:
         yield None
         return
     with ExitStack() as stack:
         with telling(path):
-            file = stack.enter_context(stack.enter_context(writing(path)).open("w", encoding="utf-8"))
-        yield file
+            file = stack.enter_context(writing(path)).open("w", encoding="utf-8")
+        stack.callback(_close_quietly, file)
+
+        def keep(text: str) -> None:
+            with telling(path):
+                file.write(text)
+
+        yield keep
+        with telling(path):
+            file.close()
+
+
+def _close_quietly(file: IO[str]) -> None:
+    with suppress(OSError):  # told before, or of no account any more
+        file.close()

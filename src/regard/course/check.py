@@ -42,7 +42,7 @@ def check(path: Path, name: str | None = None, kind: str | None = None, *, limit
         except Stopped as stop:
             when = "while the class was tried" if report.judged else "while the file was imported"
             report.blame("interface", stop.code, text=stop.detail, when=when)
-        except (LookupError, TypeError, ValueError, RuntimeError) as error:  # a forged reply, or our own mistake
+        except Exception as error:  # a forged reply, or our own mistake; the rest of a class is judged
             text = f"An answer makes no sense ({type(error).__name__}: {error})"
             report.blame("interface", "garbled", text=text[:200], when="while the class was tried")
     report.printed = sandbox.printed
@@ -93,7 +93,7 @@ def read_source(path: Path) -> str:
                 return file.read()
         cells = json.loads(path.read_text(encoding="utf-8-sig"))["cells"]
         return "\n".join(_python("".join(cell["source"])) for cell in cells if cell["cell_type"] == "code")
-    except (OSError, SyntaxError, ValueError, KeyError, TypeError) as error:
+    except (OSError, SyntaxError, ValueError, LookupError, TypeError, RecursionError, MemoryError) as error:
         got = "bytes that are no text" if isinstance(error, SyntaxError | UnicodeError) else type(error).__name__
         raise RegardError(f"{path}: got {got}, want a readable Python file or notebook.") from None
 
@@ -113,7 +113,7 @@ def _python(cell: str) -> str:
 def _is_python(text: str) -> bool:
     try:
         ast.parse(text)
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last two where it is nested too deeply
         return False
     return True
 

@@ -14,7 +14,7 @@ GZIP = b"\x1f\x8b"
 def lines_of(path: Path) -> Iterator[str]:
     """Give the lines of a UTF-8 file, plain or .gz, one by one."""
     try:
-        with open_bytes(path.expanduser()) as file:
+        with open_bytes(path) as file:
             yield from decoded(file, str(path))
     except OSError as error:
         raise RegardError(f"{path}: cannot read the file ({error.strerror or error}).") from None

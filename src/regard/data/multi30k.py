@@ -122,7 +122,8 @@ def folders(directory: str = "") -> list[Path]:
             raise RegardError(f"data.directory: got '{directory}', which is not a directory.")
         places += [configured]
     if root := os.environ.get("REGARD_DATA"):
-        places += [Path(root).expanduser(), Path(root).expanduser() / "multi30k"]
+        place = Path(os.path.expanduser(root))  # as it is for a user who is not there
+        places += [place, place / "multi30k"]
     return [*places, cache() / "multi30k"]
 
 

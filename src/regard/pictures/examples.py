@@ -56,11 +56,15 @@ def diagram_of(
 
 def save_examples(evaluation: Evaluation, corpus: Corpus, folder: Path, *, count: int = EXAMPLES) -> Iterator[Path]:
     """Draw translations of a split, short to long; gold links are outlined where the translation is the reference."""
-    with telling(folder), TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as making:
-        for path in _draw(evaluation, corpus, Path(making), count):
+    with telling(folder), TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as name:
+        making = Path(name, folder.name)
+        making.mkdir()
+        for path in _draw(evaluation, corpus, making, count):
             yield folder / path.name
-        folder.mkdir(exist_ok=True)  # a folder that is there has all of its diagrams
-        for path in Path(making).iterdir():
+        if not folder.is_dir():
+            making.rename(folder)  # a folder that is there has all of its diagrams
+            return
+        for path in making.iterdir():
             path.replace(folder / path.name)
 
 

@@ -13,8 +13,9 @@ import regard
 from regard.compare import Comparison, compare_runs
 from regard.data.corpus import Corpus, load_corpus
 from regard.data.enlarged import training_data
-from regard.data.tested import load_tested, stored_name
+from regard.data.tested import is_own, load_tested, stored_name
 from regard.errors import RegardError
+from regard.evaluate import check_corpus
 from regard.groups import trained_on
 from regard.pictures.comparison import draw_by_beam, draw_by_length, draw_entropy, draw_learning_apart
 from regard.pictures.curves import Seed, counted, draw_curves, on_one_scale
@@ -46,6 +47,8 @@ def report(
     found = compare_runs(runs, evaluation=stored_name(split, strategy), metric=metric, axes=axes, notes=notes)
     config = found.groups[0].runs[0].config
     corpus = load_tested(config.data, split, tokens=config.tokenizer.kind)
+    if not is_own(split):  # which is known by its content
+        check_corpus(found.groups[0].runs[0], corpus.sha256)
     pens = {group.label: _Pen(group.runs[0], corpus, split, strategy) for group in found.groups[: MOST + 1]}
     groups = {group.label: group.runs for group in found.groups}
     sections = {

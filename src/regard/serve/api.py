@@ -240,6 +240,7 @@ class Models:
         names = [run.path.resolve().name for run in runs]
         names = names if len(set(names)) == len(names) else [str(run.path) for run in runs]
         self.all = {name: Served(name, run, Translator.open(run.path)) for name, run in zip(names, runs, strict=True)}
+        self.descriptions = [served.describe() for served in self.all.values()]
         for served in self.all.values():
             served.translator.models[0].output.register_forward_pre_hook(self._go_on)  # once a step of every search
         self._given_up = Event()

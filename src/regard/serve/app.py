@@ -24,6 +24,10 @@ from regard.pictures.html import attention_script, attention_style
 from regard.serve.api import ChoicesQuestion, Models, ShowQuestion, TranslateQuestion, TreeQuestion
 
 MOST_BYTES = 1_000_000
+QUESTIONS = {
+    "translate": TranslateQuestion, "show": ShowQuestion, "search-tree": TreeQuestion, "choices": ChoicesQuestion,
+}  # fmt: skip
+"""What is asked of each route, by the end of its name."""
 TYPES = {"": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
@@ -83,7 +87,7 @@ def _add_api(app: FastAPI, models: Models) -> None:
 
     @app.get("/api/models")
     async def describe() -> list[dict[str, Any]]:
-        return [each.describe() for each in models.all.values()]
+        return models.descriptions
 
     @app.post("/api/translate")
     async def translate(asked: TranslateQuestion, request: Request) -> Any:
@@ -162,13 +166,14 @@ def _add_errors(app: FastAPI) -> None:
         return _error(400, str(error))
 
     @app.exception_handler(RequestValidationError)
-    async def of_values(_: Request, error: RequestValidationError) -> Response:
+    async def of_values(request: Request, error: RequestValidationError) -> Response:
         first = error.errors()[0]
         if first["type"] == "json_invalid":
             return _error(422, f"request: not valid JSON ({first['ctx']['error']}).")
         if len(first["loc"]) == 1:
             return _error(422, f"request: got {first['input']!r}, want a JSON object.")
-        return _error(422, problem({**first, "loc": first["loc"][1:]}, TranslateQuestion))
+        asked = QUESTIONS[request.url.path.rpartition("/")[2]]
+        return _error(422, problem({**first, "loc": first["loc"][1:]}, asked))
 
     @app.exception_handler(HTTPException)
     async def of_route(request: Request, error: HTTPException) -> Response:

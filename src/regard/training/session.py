@@ -113,19 +113,27 @@ class Session:
     @classmethod
     def resume(cls, run: Run, *, should_stop: Callable[[], bool] = lambda: False) -> "Session":
         """Take up a run where its last checkpoint was written."""
-        if run.description["status"] == "finished":
+        status = run.description["status"]
+        if status == "finished":
             raise RegardError(f"{run.path}: finished; there is nothing to resume.")
+        if status == "diverged":
+            raise RegardError(f"{run.path}: its loss is not a number. Train a new run, at a lower train.learning_rate.")
         corpus = load_corpus(run.config.data, tokens=run.config.tokenizer.kind)
         enlarged, described = training_data(corpus, run.config.data), run.description
-        if corpus.sha256 != described["corpus_sha256"]:
+        if corpus.sha256 != described.get("corpus_sha256"):
             raise RegardError(f"{run.path}: the corpus has changed since this run began; train a new one.")
         if enlarged.sha256 != described.get("training_sha256", corpus.sha256):
             what = run.config.data.extra or "data.bare or data.phrases"
             raise RegardError(f"{what}: gives other training data than when {run.path} began; train a new run.")
+        run.sweep()
         session = cls(run, enlarged, should_stop=should_stop)
         if (run.path / "last.safetensors").exists():
             tensors, metadata = run.load_weights("last")
-            session.trainer.restore(Checkpoint(tensors, metadata["progress"]))
+            try:
+                session.trainer.restore(Checkpoint(tensors, metadata["progress"]))
+            except (KeyError, RuntimeError, ValueError) as error:  # of another model or optimiser
+                place = run.path / "last.safetensors"
+                raise RegardError(f"{place}: does not fit config.json ({error}), which is to stay as it was.") from None
         return session
 
     @property
@@ -147,13 +155,13 @@ class Session:
     def _fit(self) -> Iterator[Event]:
         self.run.describe(status="training")
         for event in self.trainer.fit():
+            self.run.log(event.record())  # first: what is logged twice after a crash counts once, what is not is lost
             if isinstance(event, EpochEnded):
                 self._keep(event)
             if isinstance(event, Ended):
                 if event.reason == "interrupted":
                     self._save_last()
                 self.run.describe(status="finished" if event.reason in ("finished", "patience") else event.reason)
-            self.run.log(event.record())
             yield event
 
     def _keep(self, event: EpochEnded) -> None:

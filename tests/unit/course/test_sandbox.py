@@ -152,3 +152,26 @@ def test_files_of_one_name_are_told_apart_by_their_folders(tmp_path: Path) -> No
     for given in ([str(tmp_path)], [str(tmp_path / name / "homework.py") for name in ("anna", "ben")]):
         rows = CliRunner().invoke(command, [*given, "--csv"]).stdout.splitlines()[1:]
         assert [row.partition(",")[0] for row in rows] == ["anna/homework.py", "ben/homework.py"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [json.dumps({"cells": [{"cell_type": "code", "source": "-" * 200_000 + "1"}]}), "[" * 100_000],
+    ids=["cell", "file"],
+)
+def test_what_is_nested_too_deeply_does_not_end_the_grading(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "deep.ipynb"
+    path.write_text(content, encoding="utf-8")
+    report = check(path, limits=Limits(seconds=30))
+    assert report.findings
+    assert report.total < report.full
+
+
+@pytest.mark.parametrize("error", [AttributeError("text"), OverflowError("infinity")])
+def test_a_reply_that_makes_no_sense_is_a_finding(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    def forged(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr("regard.course.check.grade", forged)
+    report = check(SUBMISSIONS / "hostile" / "reads_above.py")
+    assert [finding.code for finding in report.findings] == ["garbled"]

@@ -1,6 +1,7 @@
 """The service answers as the command line does, and says what is wrong in one line."""
 
 import json
+import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -11,7 +12,8 @@ from click.testing import CliRunner
 
 from regard.cli import main
 from regard.cli.translate import translate
-from regard.serve.api import MOST_CHARACTERS, MOST_TEXTS, ChoicesQuestion, Question, TranslateQuestion
+from regard.errors import RegardError
+from regard.serve.api import MOST_CHARACTERS, MOST_TEXTS, ChoicesQuestion, Models, Question, TranslateQuestion
 from serving import ask, serving
 from tiny_runs import make_run
 
@@ -190,6 +192,8 @@ def test_an_empty_text_has_nothing_to_show(box: str) -> None:
         ("search-tree", {"text": ["a"]}, 422, "text: got ['a']. Input should be a valid string."),
         ("choices", {"text": "a", "prefix": "b" * 1001}, 422,
          "prefix: got 1,001 characters, want at most 1,000 a sentence."),
+        ("choices", {"text": "a", "beam": 5}, 422,
+         "beam: unknown key. Choose from: count, model, prefix, text."),
         ("choices", {"text": " "}, 422, "text: got nothing, want a sentence."),
         ("nothing", {}, 404, "POST /api/nothing: Not Found."),
         ("translate", None, 405, "GET /api/translate: Method Not Allowed."),
@@ -223,3 +227,10 @@ def test_limits_hold_wherever_a_number_is_asked_for() -> None:
         for name, field in model.model_fields.items():
             if field.annotation in (int, float):
                 assert {type(limit).__name__ for limit in field.metadata} >= {"Ge", "Le"}, name
+
+
+def test_damaged_scores_are_told_before_anybody_asks(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "run", "reverse")
+    (damaged := run.path / "evaluations" / "test-greedy.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(RegardError, match=f"^{re.escape(str(damaged))}: damaged"):
+        Models([run.path])

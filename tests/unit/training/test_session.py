@@ -8,6 +8,7 @@ import torch
 from regard.config import load_config
 from regard.data.corpus import load_corpus
 from regard.errors import RegardError
+from regard.run import Run
 from regard.training.session import Session
 from tiny_runs import REVERSE, SCENES
 
@@ -110,3 +111,33 @@ def test_an_lstm_in_bfloat16_is_refused_where_the_machine_has_none(
     with pytest.raises(RegardError, match=r"train\.precision: got 'bfloat16' with model\.cell 'lstm'"):
         Session.begin(config, tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+def test_an_epoch_is_logged_before_its_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = Session.begin(load_config("reverse", REVERSE), tmp_path / "run")
+    logged = []
+    save = session._save_last
+    monkeypatch.setattr(session, "_save_last", lambda: (logged.append(len(session.run.epochs())), save()))
+    for _ in session.fit():
+        pass
+    assert logged == [1, 2], "a process that is killed in between would lose the epoch"
+
+
+@pytest.mark.parametrize("change", ["train.ema=0.9", "model.embedding=9"])
+def test_a_checkpoint_of_another_configuration_is_told(tmp_path: Path, change: str) -> None:
+    session = Session.begin(load_config("reverse", REVERSE), tmp_path / "run", should_stop=lambda: True)
+    for _ in session.fit():
+        pass
+    other = load_config("reverse", [*REVERSE, change]).model_dump_json()
+    (session.run.path / "config.json").write_text(other, encoding="utf-8")
+    with pytest.raises(RegardError, match=r"last\.safetensors: does not fit config\.json \(.*\), which is to stay"):
+        Session.resume(Run.open(session.run.path))
+
+
+def test_a_training_that_diverged_does_not_go_on(tmp_path: Path) -> None:
+    run = Session.begin(load_config("reverse", REVERSE), tmp_path / "run").run
+    run.describe(status="diverged")
+    with pytest.raises(RegardError) as caught:
+        Session.resume(run)
+    told = "its loss is not a number. Train a new run, at a lower train.learning_rate."
+    assert str(caught.value) == f"{run.path}: {told}"

@@ -341,4 +341,4 @@ async function start() {
   arrange(models);
 }
 
-start();
+start().catch(error => make("p", element("views"), {textContent: error.message, role: "alert"}, "problem"));
