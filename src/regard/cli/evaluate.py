@@ -96,11 +96,14 @@ def evaluate_run(
     also: "Sequence[Run]" = (),
     alignments: Path | None = None,
     batch: int = 64,
+    is_told: bool = False,
 ) -> "list[Evaluation]":
-    """Evaluate with every strategy, the narrowest first, store each evaluation, show progress."""
+    """Evaluate with every strategy, the narrowest first, store each evaluation, show progress; tell of which run."""
     from regard.evaluate import Evaluator
 
     evaluator = Evaluator(run, split, also=also, alignments=alignments, batch=batch)
+    if is_told:
+        say(f"evaluating {run.path}")
     done: list[Evaluation] = []
     with bar() as progress:
         reading = progress.add_task("reading references", total=len(evaluator.data), note="")

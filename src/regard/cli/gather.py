@@ -78,8 +78,7 @@ def prepared(run: Run, strategy: Strategy, split: str) -> Run:
     assert run.tokenizers
     run.epochs()
     if stored_name(split, strategy) not in run.evaluations():
-        say(f"evaluating {run.path}")
-        evaluate_run(run, split, [strategy])
+        evaluate_run(run, split, [strategy], is_told=True)
     return run
 
 
