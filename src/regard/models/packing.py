@@ -83,12 +83,14 @@ class HalfLinear(_Packed):
         """Multiply with the packed weights."""
         multiply = torch.ops.quantized.linear_dynamic_fp16
         missing = missing_rows(inputs.shape.numel() // self.in_features)
+        product: Tensor
         if not missing:
-            product: Tensor = multiply(inputs, self.packed)
+            product = multiply(inputs, self.packed)
             return product
         rows = inputs.reshape(-1, self.in_features)
-        product = multiply(nn.functional.pad(rows, (0, 0, 0, missing)), self.packed)
-        return product[: len(rows)].view(*inputs.shape[:-1], -1)
+        more = torch.cat((rows, rows[:missing])) if len(rows) > 1 else rows.expand(1 + missing, -1)
+        product = multiply(more, self.packed)[: len(rows)]
+        return product.view(*inputs.shape[:-1], self.out_features)
 
 
 class Bfloat16Linear(_Packed):
