@@ -11,7 +11,7 @@ import numpy as np
 
 import regard
 from regard.data.corpus import Split
-from regard.data.tested import is_own, load_tested, name_of
+from regard.data.tested import is_own, load_tested, named
 from regard.data.tokenizers import Tokenizer
 from regard.data.words import split_words
 from regard.errors import RegardError
@@ -110,7 +110,6 @@ class Evaluator:
         """
         self.run = run
         self.also = tuple(also)
-        self.split = name_of(split)
         self.batch = batch
         self.corpus = load_tested(run.config.data, split, tokens=run.config.tokenizer.kind)
         self._trained_on: str | None = None
@@ -119,6 +118,7 @@ class Evaluator:
             for each in (run, *also):
                 check_corpus(each, self.corpus.sha256)
         self.data: Split = self.corpus[split]
+        self.split = named(split, self.data)
         if not len(self.data):
             raise RegardError(f"{run.path}: split '{split}' has no pairs, want at least 1.")
         self._gold = None if alignments is None else self._read_gold(alignments)

@@ -35,6 +35,7 @@ DEFAULT = "de-en"
 """The model in the box that is meant where none is named."""
 
 NUMBER = (int, float)
+DESCRIPTION = {"status": str, "corpus_sha256": str}
 EPOCH = {"epoch": int, "train_nats_per_token": NUMBER, "validation_nats_per_token": NUMBER}
 WHOLE = 0.95
 """Share of the usual steps that makes a whole epoch: word pieces cut at random make it a little shorter or longer."""
@@ -113,6 +114,7 @@ class Run:
         found = run.description.get("format")
         if found != FORMAT:
             raise RegardError(f"{path}: format {found!r}, but regard {regard.__version__} reads format {FORMAT}.")
+        checked(str(run.path / "run.json"), run.description, DESCRIPTION)
         return run
 
     def __repr__(self) -> str:
@@ -134,8 +136,10 @@ class Run:
 
     def sweep(self) -> None:
         """Remove what killed processes have left half-written; no other one may be at work here."""
-        for left in self.path.glob(".*.partial"):
+        for left in self.path.rglob(".*.partial"):
             left.unlink(missing_ok=True)
+        for left in self.path.glob(f".{self.examples.name}-*"):
+            shutil.rmtree(left, ignore_errors=True)
 
     @cached_property
     def config(self) -> Config:

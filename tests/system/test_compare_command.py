@@ -382,3 +382,19 @@ def test_data_with_another_test_are_refused_before_the_training(tmp_path: Path) 
     assert done.exit_code == 1
     assert "want the same sentences for all runs" in done.stderr
     assert not (tmp_path / "c").exists()
+
+
+def test_a_test_set_of_ones_own_is_read_by_every_process(folder: Path, tmp_path: Path) -> None:
+    own = tmp_path / "own set.tsv"
+    own.write_text("abc\tcba\nab\tba\nbcd\tdcb\n", encoding="utf-8")
+    there = shutil.copytree(folder, tmp_path / "cells")
+    result = compare(*asked(there, "--split", str(own)))
+    assert result.exit_code == 0
+    stored = {path.name for path in there.glob("*/evaluations/own_set-*-greedy.json")}
+    assert len(stored) == 1, "one name for all four"
+    assert len(list(there.glob("*/evaluations/own_set-*-greedy.json"))) == len(CELLS)
+    assert "|split:own_set-" in result.stdout
+    assert compare(there, "--split", own).stdout == result.stdout
+    own.unlink()
+    told = f"Error: {own}: cannot read the file (No such file or directory).\n"
+    assert compare(*asked(there, "--split", str(own))).stderr == told

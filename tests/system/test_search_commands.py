@@ -274,12 +274,25 @@ def test_a_place_without_room_for_attention_is_named(runs: dict[str, str]) -> No
     assert result.stderr == "Error: /dev/full: cannot be written (No space left on device).\n"
 
 
-def test_a_width_is_a_plain_number(runs: dict[str, str]) -> None:
-    result = call("evaluate", runs["strings"], "--beam", "5", "²")
+@pytest.mark.parametrize("width", ["²", "1" * 5000], ids=["raised", "long"])
+def test_a_width_is_a_plain_number(runs: dict[str, str], width: str) -> None:
+    result = call("evaluate", runs["strings"], "--beam", "5", width)
     assert result.exit_code == 1
-    assert result.stderr == f"Error: want one run, got 2: {runs['strings']} ².\n"
+    assert result.stderr == f"Error: want one run, got 2: {runs['strings']} {width}.\n"
 
 
 def test_a_home_that_is_not_there_is_one_line(runs: dict[str, str]) -> None:
     result = call("score", runs["strings"], "~nobody-here/a", "~nobody-here/b")
     assert result.stderr == "Error: ~nobody-here/a: cannot read the file (No such file or directory).\n"
+
+
+def test_files_of_ones_own_are_scored_and_shown(runs: dict[str, str], tmp_path: Path) -> None:
+    own = tmp_path / "own.tsv"
+    own.write_text("abc\tcba\n\nab\tba\n", encoding="utf-8")
+    assert len(call("score", runs["strings"], "--split", str(own)).stdout.splitlines()) == 2
+    shown = call("show", runs["strings"], "2", "--split", str(own))
+    assert shown.exit_code == 0
+    assert "ba" in shown.stdout
+    for number in ("3", "1" * 5000):
+        told = f"Error: sentence: got '{number}', want the number of a sentence of {own}: 1 to 2.\n"
+        assert call("show", runs["strings"], number, "--split", str(own)).stderr == told

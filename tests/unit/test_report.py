@@ -236,10 +236,18 @@ def test_a_corpus_that_has_changed_is_told(tmp_path: Path) -> None:
     test.write_text("".join(corpus["test"].table.splitlines(keepends=True)[:3]), encoding="utf-8")
     result = CliRunner().invoke(main, ["report", path, "-o", str(tmp_path / "again.html")])
     assert result.exit_code == 1
-    assert result.stderr.startswith(f"Error: {path}: the corpus has changed since this run was trained (sha256 ")
+    told = "are not those that it was evaluated on any more; put them back, or evaluate a new run."
+    assert result.stderr == f"Error: {path}: the sentences of 'test' {told}\n"
     assert not (tmp_path / "again.html").exists()
     kept = tmp_path / "kept.tsv"
     kept.write_text(corpus["test"].table, encoding="utf-8")
     words = ["report", path, "--split", str(kept), "-o", str(tmp_path / "own.html")]
     assert CliRunner().invoke(main, words).exit_code == 0, "a file is known by its content"
-    assert "split:kept-" in (tmp_path / "own.html").read_text(encoding="utf-8")
+    html = (tmp_path / "own.html").read_text(encoding="utf-8")
+    assert "split:kept-" in html
+    assert "1 run, tested on kept-" in html
+    test.write_text(corpus["test"].table, encoding="utf-8")
+    pairs.write_text("".join(corpus["train"].table.splitlines(keepends=True)[:99]), encoding="utf-8")
+    words = ["report", path, "-o", str(tmp_path / "other.html")]
+    assert CliRunner().invoke(main, words).exit_code == 0, "what is trained on is not what is shown"
+    assert "Left out: " in (tmp_path / "other.html").read_text(encoding="utf-8")

@@ -209,7 +209,22 @@ def test_a_copy_is_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_what_a_killed_process_left_is_swept_away(tmp_path: Path) -> None:
     run = make(tmp_path / "run")
-    (run.path / ".last.safetensors.123.partial").write_bytes(b"half")
-    before = {path.name for path in run.path.iterdir()}
+    before = set(run.path.rglob("*"))
+    (run.path / "evaluations").mkdir()
+    for left in (".last.safetensors.123.partial", "evaluations/.test-greedy.json.123.partial"):
+        (run.path / left).write_bytes(b"half")
+    (run.path / ".examples-abc" / "examples").mkdir(parents=True)
     run.sweep()
-    assert {path.name for path in run.path.iterdir()} == before - {".last.safetensors.123.partial"}
+    assert set(run.path.rglob("*")) == before | {run.path / "evaluations"}
+
+
+@pytest.mark.parametrize("key", ["status", "corpus_sha256"])
+def test_a_description_without_what_is_needed_is_told(tmp_path: Path, key: str) -> None:
+    run = make(tmp_path / "run")
+    described = run.description
+    del described[key]
+    (run.path / "run.json").write_text(json.dumps(described), encoding="utf-8")
+    with pytest.raises(RegardError) as caught:
+        Run.open(run.path)
+    place = run.path / "run.json"
+    assert str(caught.value) == f"{place}: damaged, since '{key}' is missing or of the wrong kind."

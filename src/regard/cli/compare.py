@@ -18,10 +18,9 @@ from regard.errors import RegardError
 if TYPE_CHECKING:
     from regard.cli.gather import Gathered
     from regard.compare import Comparison
-    from regard.config import DataConfig
     from regard.run import Run
     from regard.search.strategy import Strategy
-    from regard.training.grid import Grid
+    from regard.training.grid import Cell, Grid
 
 
 @click.command()
@@ -137,7 +136,7 @@ def _trained(
     wanted = stored_name(split, strategy)
     missing = [cell for cell in cells if not cell.is_trained() or wanted not in scored[cell]]
     if missing:
-        _check_corpora([cell.config.data for cell in cells], split, metric)
+        _check_corpora(cells, split, metric)
     if is_by_beam and not all(scored.values()):
         raise RegardError(
             f"--by-beam: {sum(not found for found in scored.values())} of {len(cells)} runs have no scores yet and "
@@ -161,12 +160,16 @@ def _evaluations(run: "Run") -> set[str]:
         return set()
 
 
-def _check_corpora(recipes: "Sequence[DataConfig]", split: str, metric: str | None) -> None:
-    """Find a download or a mistake once, and before the training, not in every process."""
+def _check_corpora(cells: "Sequence[Cell]", split: str, metric: str | None) -> None:
+    """Find a download or a mistake once, and before the training, not in every process.
+
+    Models that are trained need none of their data to be tested on others.
+    """
     from regard.compare import check_metric
-    from regard.data.corpus import load_corpus
+    from regard.data.corpus import Recipe, load_corpus
     from regard.data.tested import is_own, own_pairs
 
+    recipes = [cell.config.data for cell in cells if not (is_own(split) and cell.is_trained())]
     corpora = [load_corpus(data) for data in {data.model_dump_json(): data for data in recipes}.values()]
     parts = [own_pairs(split)] if is_own(split) else [corpus[split] for corpus in corpora]
     if not len(parts[0]):
@@ -177,7 +180,9 @@ def _check_corpora(recipes: "Sequence[DataConfig]", split: str, metric: str | No
             "scores of different sentences do not belong into one table."
         )
     if metric:
-        check_metric(metric, corpora[0].unit)
+        data = cells[0].config.data
+        assert isinstance(data, Recipe)
+        check_metric(metric, data.unit)
 
 
 def _say_notes(found: "Comparison", gathered: "Gathered", form: str) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from regard.cli.options import RANKING, also_option, batch_option, refuse, search_options, split_option
+from regard.cli.options import DIGITS, RANKING, also_option, batch_option, refuse, search_options, split_option
 from regard.cli.terminal import bar, say
 from regard.errors import RegardError
 
@@ -81,8 +81,9 @@ def evaluate(
 
 def _sort_out(words: tuple[str, ...], widths: tuple[int, ...]) -> tuple[str, tuple[int, ...]]:
     """Tell the run from the widths: `--beam 1 5 10` reads as one option and two more words."""
-    numbers = tuple(int(word) for word in words if word.isdecimal() and widths)
-    runs = [word for word in words if not (word.isdecimal() and widths)]
+    is_width = {word: bool(widths) and word.isdecimal() and len(word) < DIGITS for word in words}
+    numbers = tuple(int(word) for word in words if is_width[word])
+    runs = [word for word in words if not is_width[word]]
     if len(runs) != 1:
         raise click.UsageError(f"want one run, got {len(runs)}: {' '.join(runs) or 'none'}.")
     return runs[0], tuple(sorted({*widths, *numbers}))

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 RANKING = ("length_penalty", "gnmt", "coverage")
 """Options that say how finished hypotheses are compared."""
 TERMINAL = Path("-")
+DIGITS = 10
+"""Of a number that somebody may mean; Python reads only so many."""
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from regard.cli.options import also_option, batch_option, refuse
+from regard.cli.options import also_option, batch_option, refuse, split_option
 from regard.cli.terminal import bar
 from regard.errors import RegardError
 
@@ -28,7 +28,7 @@ WINDOW = 2048
 @click.argument("source", required=False, type=click.Path(path_type=Path))
 @click.argument("target", required=False, type=click.Path(path_type=Path))
 @also_option
-@click.option("--split", default="test", show_default=True, help="Without files: which part of the run's corpus.")
+@split_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line: every token, and attention.")
 @batch_option
 def score(
@@ -42,7 +42,7 @@ def score(
 ) -> None:  # fmt: skip
     """Say how probable a model finds given translations: one line of TARGET for each of SOURCE.
 
-    Without files these are the references of the run's corpus. Prints log P of the sentence, its tokens with their end,
+    Without files these are the references of --split. Prints log P of the sentence, its tokens with their end,
     perplexity, and the words of TARGET that the model does not know, separated by tabs.
     """
     from regard.translate import load
@@ -78,10 +78,10 @@ def _print(one: "Translation", *, as_json: bool) -> None:
 
 
 def _references(run: Path, split: str) -> Iterator[tuple[str, str]]:
-    from regard.data.corpus import load_corpus
+    from regard.data.tested import load_tested
     from regard.run import Run
 
-    data = load_corpus(Run.open(run).config.data)[split]
+    data = load_tested(Run.open(run).config.data, split)[split]
     return zip(data.sources, data.targets, strict=True)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from regard.cli.options import beam_option, folder_problem
+from regard.cli.options import DIGITS, beam_option, folder_problem
 from regard.cli.terminal import say, say_how_to_type
 from regard.errors import RegardError
 
@@ -120,7 +120,7 @@ def _pair(run: "Run", split: str | None, sentence: str) -> "Pair":
     if split is None:
         return Pair(_sentence(sentence))
     corpus = load_tested(run.config.data, split, tokens=run.config.tokenizer.kind)
-    row, size = int(sentence) - 1 if sentence.isdecimal() else -1, len(corpus[split])
+    row, size = int(sentence) - 1 if sentence.isdecimal() and len(sentence) < DIGITS else -1, len(corpus[split])
     if not 0 <= row < size:
         raise RegardError(f"sentence: got '{sentence}', want the number of a sentence of {split}: 1 to {size}.")
     return Pair.of(corpus, split, row)

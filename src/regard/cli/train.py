@@ -88,6 +88,7 @@ def resume_run(path: Path) -> bool:
     from regard.training.session import Session
 
     run = Run.open(path)
+    run.sweep()
     if run.lacks_results():
         return show_results(run, load_corpus(run.config.data, tokens=run.config.tokenizer.kind))
     with interrupts() as stop:

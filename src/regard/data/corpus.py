@@ -1,6 +1,7 @@
 """What every corpus gives: named splits of sentence pairs, a fingerprint, and gold alignments where they are known."""
 
 import hashlib
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -59,7 +60,9 @@ class Corpus:
 
     def __getitem__(self, split: str) -> Split:
         if split not in self.splits:
-            raise RegardError(f"Unknown split '{split}' of corpus {self.name}. {did_you_mean(split, self.splits)}")
+            hint = f" The file of that name is ./{split}." if os.path.isfile(split) else ""
+            told = did_you_mean(split, self.splits)
+            raise RegardError(f"Unknown split '{split}' of corpus {self.name}. {told}{hint}")
         return self.splits[split]
 
     @cached_property

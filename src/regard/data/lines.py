@@ -1,6 +1,7 @@
 """Lines of text from outside, decoded with care."""
 
 import gzip
+import os
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +15,7 @@ GZIP = b"\x1f\x8b"
 def lines_of(path: Path) -> Iterator[str]:
     """Give the lines of a UTF-8 file, plain or .gz, one by one."""
     try:
-        with open_bytes(path) as file:
+        with open_bytes(Path(os.path.expanduser(path))) as file:  # as it is for a user who is not there
             yield from decoded(file, str(path))
     except OSError as error:
         raise RegardError(f"{path}: cannot read the file ({error.strerror or error}).") from None

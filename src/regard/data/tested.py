@@ -1,6 +1,7 @@
 """What runs are tested on: a part of their corpus, by its name, or pairs of one's own, by their file."""
 
 import hashlib
+import os
 import re
 from pathlib import Path
 
@@ -9,6 +10,9 @@ from regard.data.corpus import Corpus, Recipe, Split, load_corpus
 from regard.data.lines import pairs_of
 from regard.data.words import clean
 from regard.errors import RegardError
+
+LONGEST = 40
+"""Letters of a file's name that its evaluations are called by."""
 
 
 def is_own(split: str) -> bool:
@@ -26,6 +30,9 @@ def load_tested(data: DataConfig, split: str, *, tokens: str = "") -> Corpus:
 
 def own_pairs(path: str) -> Split:
     """Read pairs of one's own; every line counts but empty ones, so that a score is of the whole file."""
+    place = os.path.expanduser(path)
+    if os.path.exists(place) and not os.path.isfile(place):
+        raise RegardError(f"{path}: not a file, want one: it is read more than once.")
     pairs = []
     for number, pair in enumerate(pairs_of(Path(path)), start=1):
         source, target = map(clean, pair)
@@ -41,10 +48,15 @@ def own_pairs(path: str) -> Split:
 
 def name_of(split: str) -> str:
     """Return what signatures and stored evaluations call a part; pairs of one's own go by their content too."""
+    return named(split, own_pairs(split)) if is_own(split) else split
+
+
+def named(split: str, pairs: Split) -> str:
+    """Return the name of pairs that have been read."""
     if not is_own(split):
         return split
-    stem = re.sub(r"\W+", "_", Path(split).name.partition(".")[0]).strip("_") or "pairs"
-    return f"{stem}-{hashlib.sha256(own_pairs(split).table.encode()).hexdigest()[:8]}"
+    stem = re.sub(r"\W+", "_", Path(split).name.partition(".")[0]).strip("_")[:LONGEST] or "pairs"
+    return f"{stem}-{hashlib.sha256(pairs.table.encode()).hexdigest()[:8]}"
 
 
 def stored_name(split: str, search: object) -> str:

@@ -11,11 +11,10 @@ from matplotlib.figure import Figure
 
 import regard
 from regard.compare import Comparison, compare_runs
-from regard.data.corpus import Corpus, load_corpus
+from regard.data.corpus import Corpus, Split, load_corpus
 from regard.data.enlarged import training_data
-from regard.data.tested import is_own, load_tested, stored_name
+from regard.data.tested import load_tested, stored_name
 from regard.errors import RegardError
-from regard.evaluate import check_corpus
 from regard.groups import trained_on
 from regard.pictures.comparison import draw_by_beam, draw_by_length, draw_entropy, draw_learning_apart
 from regard.pictures.curves import Seed, counted, draw_curves, on_one_scale
@@ -47,8 +46,7 @@ def report(
     found = compare_runs(runs, evaluation=stored_name(split, strategy), metric=metric, axes=axes, notes=notes)
     config = found.groups[0].runs[0].config
     corpus = load_tested(config.data, split, tokens=config.tokenizer.kind)
-    if not is_own(split):  # which is known by its content
-        check_corpus(found.groups[0].runs[0], corpus.sha256)
+    _check_sentences(found, corpus[split], split)
     pens = {group.label: _Pen(group.runs[0], corpus, split, strategy) for group in found.groups[: MOST + 1]}
     groups = {group.label: group.runs for group in found.groups}
     sections = {
@@ -69,6 +67,16 @@ def report(
     head = files("regard.report").joinpath("report.css").read_text(encoding="utf-8")
     heading = f"<h1>{escape(title)}</h1>\n<p>{escape(_about(found))}</p>\n"
     return page(f"<main>\n{heading}{body}</main>\n", title=title, head=f"<style>\n{head}</style>\n{attention_assets()}")
+
+
+def _check_sentences(found: Comparison, pairs: Split, split: str) -> None:
+    """Refuse sentences that are no longer those that were evaluated: their diagrams would be of others."""
+    stored = [(row["source"], row["reference"]) for row in found.groups[0].evaluations[0]["sentences"]]
+    if stored != list(zip(pairs.sources, pairs.targets, strict=True)):
+        raise RegardError(
+            f"{found.groups[0].runs[0].path}: the sentences of '{split}' are not those that it was evaluated on any "
+            "more; put them back, or evaluate a new run."
+        )
 
 
 def _if_known(draw: Callable[[], Iterable[Figure]], *, description: str) -> str:
@@ -109,7 +117,9 @@ def _sentence(index: int, row: Row, looks: Iterable[Look]) -> str:
 def _about(found: Comparison) -> str:
     config = found.groups[0].runs[0].config
     count = sum(len(group.runs) for group in found.groups)
-    return f"Corpus {config.data.corpus}, {count} {'run' if count == 1 else 'runs'}, regard {regard.__version__}."
+    runs = "run" if count == 1 else "runs"
+    tested = found.groups[0].evaluations[0]["split"]
+    return f"Corpus {config.data.corpus}, {count} {runs}, tested on {tested}, regard {regard.__version__}."
 
 
 def _verdict(found: Comparison) -> str:

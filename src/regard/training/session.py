@@ -125,15 +125,14 @@ class Session:
         if enlarged.sha256 != described.get("training_sha256", corpus.sha256):
             what = run.config.data.extra or "data.bare or data.phrases"
             raise RegardError(f"{what}: gives other training data than when {run.path} began; train a new run.")
-        run.sweep()
         session = cls(run, enlarged, should_stop=should_stop)
         if (run.path / "last.safetensors").exists():
             tensors, metadata = run.load_weights("last")
-            try:
-                session.trainer.restore(Checkpoint(tensors, metadata["progress"]))
-            except (KeyError, RuntimeError, ValueError) as error:  # of another model or optimiser
+            checkpoint = Checkpoint(tensors, metadata["progress"])
+            if name := session.trainer.misfit(checkpoint):
                 place = run.path / "last.safetensors"
-                raise RegardError(f"{place}: does not fit config.json ({error}), which is to stay as it was.") from None
+                raise RegardError(f"{place}: does not fit config.json at '{name}'; put that back as it was.")
+            session.trainer.restore(checkpoint)
         return session
 
     @property

@@ -165,6 +165,15 @@ class Trainer:
             tensors |= {f"optimizer.{index}.{key}": value for key, value in state.items()}
         return Checkpoint(tensors, json.dumps(asdict(self.progress)))
 
+    def misfit(self, checkpoint: Checkpoint) -> str:
+        """Name a tensor that only one of the two has, or in another shape; nothing where the checkpoint fits."""
+        own, stored = (
+            {name: tensor.shape for name, tensor in tensors.items() if not name.startswith("optimizer.")}
+            for tensors in (self.checkpoint().tensors, checkpoint.tensors)
+        )
+        differing = (name for name in (*own, *sorted(stored)) if stored.get(name) != own.get(name))
+        return next(differing, "").partition(".")[2]
+
     def restore(self, checkpoint: Checkpoint) -> None:
         """Go back to where the checkpoint was taken."""
         tensors = checkpoint.tensors

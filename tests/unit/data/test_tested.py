@@ -1,5 +1,6 @@
 """What runs are tested on: parts of their corpus, or files of one's own."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -62,3 +63,29 @@ def test_a_file_needs_nothing_of_the_corpus(tmp_path: Path) -> None:
     assert load_tested(gone.data, path)[path] == Split(("abc",), ("cba",))
     assert load_tested(gone.data, path).unit == "word"
     assert load_tested(load_config("reverse").data, path).unit == "character"
+
+
+def test_what_can_be_read_once_only_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(pipe := tmp_path / "own.fifo")
+    for place in (pipe, tmp_path):
+        with pytest.raises(RegardError) as error:
+            own_pairs(str(place))
+        assert str(error.value) == f"{place}: not a file, want one: it is read more than once."
+
+
+def test_a_long_name_is_cut(tmp_path: Path) -> None:
+    assert len(name_of(write(tmp_path / f"{'n' * 200}.tsv", "a\tb\n"))) == 40 + len("-12345678")
+
+
+def test_a_home_is_found_after_an_equals_sign_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    write(tmp_path / "own.tsv", "a\tb\n")
+    assert own_pairs("~/own.tsv") == Split(("a",), ("b",))
+
+
+def test_a_file_that_looks_like_a_part_is_hinted_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "plain", "a\tb\n")
+    told = r"^Unknown split 'plain' of corpus reverse\. .* The file of that name is \./plain\.$"
+    with pytest.raises(RegardError, match=told):
+        load_tested(load_config("reverse").data, "plain")["plain"]

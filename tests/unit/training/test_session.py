@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from regard.cli.train import resume_run
 from regard.config import load_config
 from regard.data.corpus import load_corpus
 from regard.errors import RegardError
@@ -123,15 +124,24 @@ def test_an_epoch_is_logged_before_its_checkpoint(tmp_path: Path, monkeypatch: p
     assert logged == [1, 2], "a process that is killed in between would lose the epoch"
 
 
-@pytest.mark.parametrize("change", ["train.ema=0.9", "model.embedding=9"])
-def test_a_checkpoint_of_another_configuration_is_told(tmp_path: Path, change: str) -> None:
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        ("train.ema=0.9", "encoder.embedding.weight"),
+        ("model.embedding=9", "encoder.embedding.weight"),
+        ("model.attention=bilinear", "decoder.attention.key.weight"),
+    ],
+)
+def test_a_checkpoint_of_another_configuration_is_told(tmp_path: Path, change: str, name: str) -> None:
     session = Session.begin(load_config("reverse", REVERSE), tmp_path / "run", should_stop=lambda: True)
     for _ in session.fit():
         pass
     other = load_config("reverse", [*REVERSE, change]).model_dump_json()
     (session.run.path / "config.json").write_text(other, encoding="utf-8")
-    with pytest.raises(RegardError, match=r"last\.safetensors: does not fit config\.json \(.*\), which is to stay"):
+    with pytest.raises(RegardError) as caught:
         Session.resume(Run.open(session.run.path))
+    place = session.run.path / "last.safetensors"
+    assert str(caught.value) == f"{place}: does not fit config.json at '{name}'; put that back as it was."
 
 
 def test_a_training_that_diverged_does_not_go_on(tmp_path: Path) -> None:
@@ -141,3 +151,10 @@ def test_a_training_that_diverged_does_not_go_on(tmp_path: Path) -> None:
         Session.resume(run)
     told = "its loss is not a number. Train a new run, at a lower train.learning_rate."
     assert str(caught.value) == f"{run.path}: {told}"
+
+
+def test_resuming_removes_what_was_left_half_written(tmp_path: Path) -> None:
+    run = Session.begin(load_config("reverse", REVERSE), tmp_path / "run").run
+    (left := run.path / ".last.safetensors.123.partial").write_bytes(b"half")
+    assert resume_run(run.path)
+    assert not left.exists()
