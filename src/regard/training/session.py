@@ -120,7 +120,7 @@ class Session:
             raise RegardError(f"{run.path}: its loss is not a number. Train a new run, at a lower train.learning_rate.")
         corpus = load_corpus(run.config.data, tokens=run.config.tokenizer.kind)
         enlarged, described = training_data(corpus, run.config.data), run.description
-        if corpus.sha256 != described.get("corpus_sha256"):
+        if corpus.sha256 != described["corpus_sha256"]:
             raise RegardError(f"{run.path}: the corpus has changed since this run began; train a new one.")
         if enlarged.sha256 != described.get("training_sha256", corpus.sha256):
             what = run.config.data.extra or "data.bare or data.phrases"
