@@ -208,6 +208,10 @@ class TrainConfig(Frozen):
     """Largest norm of the gradient; 0 for no limit."""
     label_smoothing: Share = 0.0
     """Probability spread over all words in the training loss."""
+    teachers: tuple[Place, ...] = ()
+    """Runs of the same data and tokens: what they expect, word by word, is learnt from as well."""
+    advice: Share = 0.5
+    """How much that counts, if there are any; the rest is what the training data have."""
     ema: Share = 0.0
     """Decay of the weight average that is evaluated and kept; 0 for none."""
     patience: NonNegativeInt = 0
@@ -254,6 +258,12 @@ class Config(Frozen):
     def _embeddings_can_be_shared(self) -> "Config":
         if self.model.tie == "all" and self.tokenizer.kind != "subword":
             raise ValueError("model.tie: got 'all', want 'output' or 'none' unless tokenizer.kind is subword.")
+        return self
+
+    @model_validator(mode="after")
+    def _teachers_know_the_tokens(self) -> "Config":
+        if self.train.teachers and self.tokenizer.dropout:
+            raise ValueError(f"tokenizer.dropout: got {self.tokenizer.dropout} with train.teachers, want 0.")
         return self
 
 

@@ -3,8 +3,9 @@
 import math
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -92,7 +93,7 @@ def resume_run(path: Path) -> bool:
     if run.lacks_results():
         return show_results(run, load_corpus(run.config.data, tokens=run.config.tokenizer.kind))
     with interrupts() as stop:
-        session = Session.resume(run, should_stop=stop.is_set)
+        session = _begun(partial(Session.resume, run, should_stop=stop.is_set), path)
         is_finished = watch(session)
     return is_finished and show_results(run, session.corpus)
 
@@ -105,11 +106,26 @@ def train_run(config: "Config", path: Path) -> "Session | None":
         say(
             f"corpus {config.data.corpus}, attention {config.model.attention}, decoder {config.model.decoder} -> {path}"
         )
-        session = Session.begin(config, path, should_stop=stop.is_set)
+        session = _begun(partial(Session.begin, config, path, should_stop=stop.is_set), path)
         for note in session.notes:
             say(note)
         is_finished = watch(session)
     return session if is_finished and show_results(session.run, session.corpus) else None
+
+
+def _begun(begin: Callable[..., "Session"], path: Path) -> "Session":
+    """Begin or take up a session, and show how far its teachers have read, if it has any."""
+    from regard.run import Run
+
+    try:
+        with bar() as progress:
+            task = progress.add_task("asking teachers", total=None, note="", visible=False)
+            return begin(tick=lambda done, total: progress.update(task, completed=done, total=total, visible=True))
+    except KeyboardInterrupt:
+        if not Run(path).is_unfinished():
+            raise
+        say(f"stopped; go on with: regard resume {path}")
+        raise SystemExit(INTERRUPTED) from None
 
 
 @contextmanager

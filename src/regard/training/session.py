@@ -18,9 +18,17 @@ from regard.errors import RegardError
 from regard.models.build import build_model
 from regard.run import Run
 from regard.training.events import Ended, EpochEnded, Event
+from regard.training.lesson import Lesson
 from regard.training.start import begin_with_cooccurrence
 from regard.training.trainer import Checkpoint, Trainer
 from regard.training.watch import Watch
+
+Tick = Callable[[int, int], None]
+"""Told how much is done, and of how much."""
+
+
+def _ignore(*_: int) -> None:
+    pass
 
 
 @dataclass(frozen=True)
@@ -77,13 +85,24 @@ def prepare(config: Config) -> tuple[Corpus, TokenizerPair]:
     tokenizers = TokenizerPair.train(config.tokenizer, corpus["train"].sources, corpus["train"].targets)
     build_model(config.model, source_words=tokenizers.source.size, target_words=tokenizers.target.size)
     _check_machine(config)
+    for teacher in map(Run.open, config.train.teachers):
+        if teacher.description["corpus_sha256"] != corpus.sha256:
+            raise RegardError(
+                f"train.teachers: {teacher.path} learnt from other data than this run will, or in the other direction; "
+                "what is held out here may be known there. Want runs of the same data."
+            )
+        if not teacher.tokenizers.is_like(tokenizers):
+            raise RegardError(
+                f"train.teachers: {teacher.path} has other tokens than this run; want the same tokenizer."
+            )
+        teacher.model()
     return corpus, tokenizers
 
 
 class Session:
     """One training bound to its run directory; every event has reached the disk when it is yielded."""
 
-    def __init__(self, run: Run, corpus: Corpus, *, should_stop: Callable[[], bool]) -> None:
+    def __init__(self, run: Run, corpus: Corpus, *, should_stop: Callable[[], bool], tick: Tick) -> None:
         self.run = run
         self.corpus = corpus
         config = run.config
@@ -98,20 +117,26 @@ class Session:
         if config.train.start == "cooccurrence":
             begin_with_cooccurrence(model, data.plain, shared=pair.shared)
         as_begun = config.train.model_copy(update={"threads": threads})
-        self.trainer = Trainer(model, data, as_begun, should_stop=should_stop)
+        lesson = self._lesson(data.plain, should_stop=should_stop, tick=tick) if config.train.teachers else None
+        self.trainer = Trainer(model, data, as_begun, lesson=lesson, should_stop=should_stop)
         self.watch = Watch(corpus, pair)
 
     @classmethod
-    def begin(cls, config: Config, path: Path, *, should_stop: Callable[[], bool] = lambda: False) -> "Session":
-        """Load the corpus, train the tokenizers and make the run directory."""
+    def begin(
+        cls, config: Config, path: Path, *, should_stop: Callable[[], bool] = lambda: False, tick: Tick = _ignore
+    ) -> "Session":
+        """Load the corpus, train the tokenizers, make the run directory and ask the teachers, if there are any.
+
+        ``tick`` is told how many training pairs these have read, and of how many.
+        """
         Run.refuse_existing(path)
         corpus, tokenizers = prepare(config)
         enlarged = training_data(corpus, config.data)
         sums = {"corpus_sha256": corpus.sha256, "training_sha256": enlarged.sha256}
-        return cls(Run.create(path, config, tokenizers, **sums), enlarged, should_stop=should_stop)
+        return cls(Run.create(path, config, tokenizers, **sums), enlarged, should_stop=should_stop, tick=tick)
 
     @classmethod
-    def resume(cls, run: Run, *, should_stop: Callable[[], bool] = lambda: False) -> "Session":
+    def resume(cls, run: Run, *, should_stop: Callable[[], bool] = lambda: False, tick: Tick = _ignore) -> "Session":
         """Take up a run where its last checkpoint was written."""
         status = run.description["status"]
         if status == "finished":
@@ -125,8 +150,8 @@ class Session:
         if enlarged.sha256 != described.get("training_sha256", corpus.sha256):
             what = run.config.data.extra or "data.bare or data.phrases"
             raise RegardError(f"{what}: gives other training data than when {run.path} began; train a new run.")
-        session = cls(run, enlarged, should_stop=should_stop)
-        if (run.path / "last.safetensors").exists():
+        session = cls(run, enlarged, should_stop=should_stop, tick=tick)
+        if run.can_resume:
             tensors, metadata = run.load_weights("last")
             checkpoint = Checkpoint(tensors, metadata["progress"])
             if name := session.trainer.misfit(checkpoint):
@@ -134,6 +159,23 @@ class Session:
                 raise RegardError(f"{place}: does not fit config.json at '{name}'; put that back as it was.")
             session.trainer.restore(checkpoint)
         return session
+
+    def _lesson(self, pairs: EncodedPairs, *, should_stop: Callable[[], bool], tick: Tick) -> Lesson:
+        """Ask the teachers what they expect of the training data, or read what they said when this run began."""
+        config, place = self.run.config.train, "lesson"
+        if self.run.has_weights(place):
+            return Lesson.of(self.run.load_weights(place)[0], pairs)
+        device = choose_device(config.device)
+        teachers = [Run.open(path).model().to(device) for path in config.teachers]
+        rows = pairs.within(config.max_length)
+        lesson, done = Lesson.empty(pairs, words=self.run.tokenizers.target.size), 0
+        for count in lesson.read(teachers, rows, precision=choose_precision(config.precision, device)):
+            done += count
+            tick(done, len(rows))
+            if should_stop():
+                raise KeyboardInterrupt
+        self.run.save_weights(lesson.tensors(), place)
+        return lesson
 
     @property
     def notes(self) -> tuple[str, ...]:
