@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     NonNegativeFloat,
@@ -53,6 +54,22 @@ def _absolute(path: str) -> str:
 
 Place = Annotated[str, AfterValidator(_absolute)]
 """A file or directory, kept as an absolute path: a run must find its data from wherever it is looked at."""
+
+
+def _each(paths: Any) -> Any:
+    if not isinstance(paths, str | list | tuple):
+        raise ValueError(f"got {paths!r}, want a list of runs, such as ['runs/a', 'runs/b'].")
+    return (paths,) if isinstance(paths, str) else paths
+
+
+def _named(path: str) -> str:
+    if not path:
+        raise ValueError("got '', want the directory of a run.")
+    return path if os.sep not in path and not os.path.exists(path) else _absolute(path)
+
+
+RunPlaces = Annotated[tuple[Annotated[str, AfterValidator(_named)], ...], BeforeValidator(_each)]
+"""Runs: directories, kept as absolute paths, or names of models in the box."""
 
 
 class DataConfig(Frozen):
@@ -208,7 +225,7 @@ class TrainConfig(Frozen):
     """Largest norm of the gradient; 0 for no limit."""
     label_smoothing: Share = 0.0
     """Probability spread over all words in the training loss."""
-    teachers: tuple[Place, ...] = ()
+    teachers: RunPlaces = ()
     """Runs of the same data and tokens: what they expect, word by word, is learnt from as well."""
     advice: Share = 0.5
     """How much that counts, if there are any; the rest is what the training data have."""

@@ -1,5 +1,6 @@
 """A run is a directory; this is the only code that knows its file names."""
 
+import hashlib
 import json
 import math
 import os
@@ -209,6 +210,11 @@ class Run:
             except SafetensorError as error:
                 raise OSError(str(error).rpartition("error: ")[2]) from None
             partial.chmod(self.path.stat().st_mode & 0o666)  # who may read the run may read its weights
+
+    def weights_sha256(self, name: str = "best") -> str:
+        """Return the fingerprint of NAME.safetensors."""
+        with (self.path / f"{name}.safetensors").open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
 
     def has_weights(self, name: str) -> bool:
         """Tell whether NAME.safetensors is there."""

@@ -210,6 +210,10 @@ def test_without_a_name_an_unfinished_pupil_is_not_begun_anew(taught: Path, monk
             ("data.extra=more.tsv", "--teachers", "1"),
             "data.extra: got '{cwd}/more.tsv' and --teachers, which make such",
         ),
+        (
+            ("train.teachers=['a','b']", "--teachers", "1"),
+            "train.teachers: got 2 runs and --teachers, which trains its own; want one.",
+        ),
         (("model.hiden=3", "--teachers", "1"), "scenes: model.hiden: unknown key. Did you mean 'hidden'?"),
         (("model.readout=9", "--teachers", "1"), "model.tie: got 'output', but the output layer sees 9 numbers"),
         (("data.corpus=files", "data.pairs=no.tsv", "--teachers", "1"), "{cwd}/no.tsv: cannot read the file"),

@@ -64,5 +64,6 @@ def keys() -> dict[str, str]:
                 rows[f"data.{key} ({corpus})"] = f"{field.description} [{field.default}]"
     for section, part in Config.model_fields.items():
         for key, field in () if section == "data" else part.annotation.model_fields.items():  # type: ignore[union-attr]
-            rows[f"{section}.{key}"] = f"{field.description} [{field.default}]"
+            default = [*field.default] if isinstance(field.default, tuple) else field.default
+            rows[f"{section}.{key}"] = f"{field.description} [{default}]"
     return rows

@@ -39,9 +39,13 @@ class Lesson:
         return cls(torch.zeros(size, dtype=torch.int32), torch.zeros(size, dtype=torch.float16), pairs)
 
     @classmethod
-    def of(cls, tensors: Mapping[str, Tensor], pairs: EncodedPairs) -> "Lesson":
-        """Return a stored lesson."""
-        return cls(tensors["words"], tensors["probabilities"], pairs)
+    def of(cls, tensors: Mapping[str, Tensor], pairs: EncodedPairs, *, words: int) -> "Lesson | None":
+        """Return a stored lesson, if it is one on these pairs."""
+        if _form(tensors) != _form(cls.empty(pairs, words=words).tensors()):
+            return None
+        lesson = cls(**tensors, pairs=pairs)
+        are_right = (lesson.words >= 0) & (lesson.words < words) & (lesson.probabilities >= 0)
+        return lesson if are_right.all() else None
 
     def tensors(self) -> dict[str, Tensor]:
         """Return what is to be stored."""
@@ -77,10 +81,14 @@ class Lesson:
         return torch.from_numpy(np.concatenate([np.arange(starts[row], starts[row + 1]) for row in rows]))
 
 
+def _form(tensors: Mapping[str, Tensor]) -> dict[str, object]:
+    return {name: (tensor.shape, tensor.dtype) for name, tensor in tensors.items()}
+
+
 def _likely(teachers: Sequence[Seq2Seq], features: Sequence[Tensor], *, kept: int) -> tuple[Tensor, Tensor]:
     """Return the words that teachers expect most after what they have read, and how much among these."""
-    each = [
-        torch.softmax(teacher.output(rows).float(), dim=1) for teacher, rows in zip(teachers, features, strict=True)
-    ]
-    probabilities, words = (sum(each[1:], each[0]) / len(each)).topk(kept, dim=1)
+    expected = torch.zeros(())
+    for teacher, rows in zip(teachers, features, strict=True):
+        expected = expected.to(rows.device) + torch.softmax(teacher.output(rows).float(), dim=1)
+    probabilities, words = expected.topk(kept, dim=1)
     return words, probabilities / probabilities.sum(dim=1, keepdim=True)

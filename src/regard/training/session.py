@@ -12,7 +12,13 @@ from regard.data.batches import EncodedPairs
 from regard.data.corpus import Corpus, Split, load_corpus
 from regard.data.enlarged import training_data
 from regard.data.tokenizers import Tokenizer, TokenizerPair
-from regard.device import choose_device, choose_precision, has_bfloat16
+from regard.device import (
+    choose_device,
+    choose_precision,
+    has_bfloat16,
+    keep_compiled_products,
+    keep_freed_memory,
+)
 from regard.disk import WriteError
 from regard.errors import RegardError
 from regard.models.build import build_model
@@ -20,6 +26,7 @@ from regard.run import Run
 from regard.training.events import Ended, EpochEnded, Event
 from regard.training.lesson import Lesson
 from regard.training.start import begin_with_cooccurrence
+from regard.training.teachers import Teachers
 from regard.training.trainer import Checkpoint, Trainer
 from regard.training.watch import Watch
 
@@ -64,11 +71,11 @@ class EncodedCorpus:
         return encode_split(self.corpus["validation"], self.tokenizers)
 
 
-def _check_machine(config: Config) -> None:
+def _check_machine(config: Config, teachers: Teachers) -> None:
     """Refuse what this machine cannot compute."""
     device = choose_device(config.train.device)
     precision = choose_precision(config.train.precision, device)
-    if config.model.cell == "lstm" and precision == torch.bfloat16 and not has_bfloat16(device):
+    if "lstm" in {config.model.cell, *teachers.cells} and precision == torch.bfloat16 and not has_bfloat16(device):
         raise RegardError(
             "train.precision: got 'bfloat16' with model.cell 'lstm', which this machine cannot compute; want 'float32'."
         )
@@ -84,18 +91,9 @@ def prepare(config: Config) -> tuple[Corpus, TokenizerPair]:
     corpus = load_corpus(config.data, tokens=config.tokenizer.kind)
     tokenizers = TokenizerPair.train(config.tokenizer, corpus["train"].sources, corpus["train"].targets)
     build_model(config.model, source_words=tokenizers.source.size, target_words=tokenizers.target.size)
-    _check_machine(config)
-    for teacher in map(Run.open, config.train.teachers):
-        if teacher.description["corpus_sha256"] != corpus.sha256:
-            raise RegardError(
-                f"train.teachers: {teacher.path} learnt from other data than this run will, or in the other direction; "
-                "what is held out here may be known there. Want runs of the same data."
-            )
-        if not teacher.tokenizers.is_like(tokenizers):
-            raise RegardError(
-                f"train.teachers: {teacher.path} has other tokens than this run; want the same tokenizer."
-            )
-        teacher.model()
+    teachers = Teachers.of(config.train.teachers, corpus.sha256)
+    _check_machine(config, teachers)
+    teachers.models(tokenizers)
     return corpus, tokenizers
 
 
@@ -117,7 +115,8 @@ class Session:
         if config.train.start == "cooccurrence":
             begin_with_cooccurrence(model, data.plain, shared=pair.shared)
         as_begun = config.train.model_copy(update={"threads": threads})
-        lesson = self._lesson(data.plain, should_stop=should_stop, tick=tick) if config.train.teachers else None
+        is_taught = config.train.teachers and config.train.advice
+        lesson = self._lesson(data.plain, should_stop=should_stop, tick=tick) if is_taught else None
         self.trainer = Trainer(model, data, as_begun, lesson=lesson, should_stop=should_stop)
         self.watch = Watch(corpus, pair)
 
@@ -133,6 +132,8 @@ class Session:
         corpus, tokenizers = prepare(config)
         enlarged = training_data(corpus, config.data)
         sums = {"corpus_sha256": corpus.sha256, "training_sha256": enlarged.sha256}
+        if config.train.teachers:
+            sums["teachers_sha256"] = Teachers.of(config.train.teachers, corpus.sha256).sha256
         return cls(Run.create(path, config, tokenizers, **sums), enlarged, should_stop=should_stop, tick=tick)
 
     @classmethod
@@ -162,19 +163,32 @@ class Session:
 
     def _lesson(self, pairs: EncodedPairs, *, should_stop: Callable[[], bool], tick: Tick) -> Lesson:
         """Ask the teachers what they expect of the training data, or read what they said when this run began."""
-        config, place = self.run.config.train, "lesson"
+        config, tokenizers, place = self.run.config.train, self.run.tokenizers, "lesson"
         if self.run.has_weights(place):
-            return Lesson.of(self.run.load_weights(place)[0], pairs)
+            return self._stored_lesson(place, pairs)
+        described = self.run.description
+        teachers = Teachers.of(config.teachers, described["corpus_sha256"])
         device = choose_device(config.device)
-        teachers = [Run.open(path).model().to(device) for path in config.teachers]
+        models = [model.to(device) for model in teachers.models(tokenizers)]
+        if teachers.sha256 != described["teachers_sha256"]:
+            raise RegardError(f"train.teachers: have learnt more since {self.run.path} began; train a new run.")
+        keep_compiled_products()
+        keep_freed_memory()
         rows = pairs.within(config.max_length)
-        lesson, done = Lesson.empty(pairs, words=self.run.tokenizers.target.size), 0
-        for count in lesson.read(teachers, rows, precision=choose_precision(config.precision, device)):
+        lesson, done = Lesson.empty(pairs, words=tokenizers.target.size), 0
+        for count in lesson.read(models, rows, precision=choose_precision(config.precision, device)):
             done += count
             tick(done, len(rows))
             if should_stop():
                 raise KeyboardInterrupt
         self.run.save_weights(lesson.tensors(), place)
+        return lesson
+
+    def _stored_lesson(self, name: str, pairs: EncodedPairs) -> Lesson:
+        tensors, _ = self.run.load_weights(name)
+        if not (lesson := Lesson.of(tensors, pairs, words=self.run.tokenizers.target.size)):
+            where = self.run.path / f"{name}.safetensors"
+            raise RegardError(f"{where}: does not fit the training data. Remove it, and the teachers are asked again.")
         return lesson
 
     @property

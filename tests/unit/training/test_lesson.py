@@ -1,5 +1,8 @@
 """What teachers expect of the training data, and how a run learns from it."""
 
+import re
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +13,13 @@ from regard.config import ModelConfig, load_config
 from regard.data.batches import EncodedPairs
 from regard.data.vocabulary import EOS
 from regard.errors import RegardError
+from regard.evaluate import Evaluator
+from regard.groups import distinct, grouped
 from regard.models.build import build_model
 from regard.models.scoring import read_batch
 from regard.models.seq2seq import Seq2Seq
 from regard.run import Run
+from regard.search.strategy import Strategy
 from regard.training import lesson as module
 from regard.training.lesson import Lesson
 from regard.training.session import Session
@@ -154,6 +160,83 @@ def test_whoever_stops_while_teachers_read_can_go_on(teachers: list[Path], tmp_p
     assert run.description["status"] == "finished"
 
 
+def cut_off(path: Path, teachers: list[Path], *, is_begun: bool) -> Run:
+    """Return a run that was stopped while its teachers were reading, or after its first epoch."""
+    if is_begun:
+        session = pupil(path, teachers)
+        next(event for event in session.fit() if event.kind == "epoch")
+    else:
+        config = load_config("scenes", [*SCENES, f"train.teachers={[str(t) for t in teachers]}", "train.seed=3"])
+        with pytest.raises(KeyboardInterrupt):
+            Session.begin(config, path, should_stop=lambda: True)
+    return Run.open(path)
+
+
+@pytest.mark.parametrize("is_begun", [False, True])
+def test_teachers_that_have_changed_are_not_asked(is_begun: bool, teachers: list[Path], tmp_path: Path) -> None:
+    own = [Path(shutil.copytree(path, tmp_path / path.name)) for path in teachers]
+    run = cut_off(tmp_path / "run", own, is_begun=is_begun)
+    if is_begun:
+        (run.path / "lesson.safetensors").unlink()
+    shutil.copy(own[1] / "best.safetensors", own[0])
+    with pytest.raises(RegardError, match=r"train.teachers: have learnt more since .*run began; train a new run\.$"):
+        Session.resume(run)
+    shutil.rmtree(own[0])
+    make_run(own[0], "scenes", "data.seed=9", is_evaluated=False)
+    with pytest.raises(RegardError, match=r"train.teachers: .* learnt from other data than this run will"):
+        Session.resume(run)
+    shutil.rmtree(own[0])
+    with pytest.raises(RegardError, match=r"^train.teachers: .*1: no such run\. `regard train` makes one\.$"):
+        Session.resume(run)
+    assert not run.has_weights("lesson")
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda t: {"words": t["words"]},
+        lambda t: {name: tensor[1:] for name, tensor in t.items()},
+        lambda t: {name: tensor.repeat(2, 1) for name, tensor in t.items()},
+        lambda t: {name: tensor.half() for name, tensor in t.items()},
+        lambda t: t | {"words": t["words"] + 100_000},
+        lambda t: t | {"words": -t["words"]},
+        lambda t: t | {"probabilities": t["probabilities"] * torch.nan},
+    ],
+)
+def test_a_damaged_lesson_is_told_and_can_be_had_anew(
+    damage: Callable[[dict[str, Tensor]], dict[str, Tensor]], teachers: list[Path], tmp_path: Path
+) -> None:
+    run = cut_off(tmp_path / "run", teachers, is_begun=True)
+    lesson = run.load_weights("lesson")[0]
+    run.save_weights(damage(lesson), "lesson")
+    where = re.escape(str(run.path / "lesson.safetensors"))
+    with pytest.raises(RegardError, match=f"^{where}: does not fit the training data. Remove it, and the teachers"):
+        Session.resume(run)
+    (run.path / "lesson.safetensors").unlink()
+    Session.resume(run)
+    assert all(torch.equal(lesson[name], tensor) for name, tensor in run.load_weights("lesson")[0].items())
+
+
+def test_who_does_not_listen_asks_nobody(teachers: list[Path], tmp_path: Path) -> None:
+    assert not pupil(tmp_path / "run", teachers, "train.advice=0").run.has_weights("lesson")
+
+
+def test_a_run_and_its_copy_are_one_experiment_wherever_teachers_lie(teachers: list[Path], tmp_path: Path) -> None:
+    runs = []
+    for name, words in {"taught": [], "seed": ["train.seed=4"], "alone": ["train.teachers=[]"]}.items():
+        session = pupil(tmp_path / name, teachers, *words)
+        list(session.fit())
+        runs.append(session.run)
+    copy = runs[0].export(tmp_path / "copy")
+    kept, _ = distinct([copy, *runs])
+    assert [run.path.name for run in kept] == ["taught", "seed", "alone"]
+    for run in (*kept, copy):
+        evaluation = Evaluator(run, "test").evaluate(Strategy())
+        run.save_evaluation(evaluation.name, evaluation.to_json())
+    groups, _ = grouped([*kept, copy], "test-greedy", ())
+    assert [(group.label, len(group.runs)) for group in groups] == [("1+2", 3), ("teachers=none", 1)]
+
+
 def test_a_copy_to_give_away_names_no_teachers(teachers: list[Path], tmp_path: Path) -> None:
     session = pupil(tmp_path / "run", teachers)
     list(session.fit())
@@ -169,9 +252,11 @@ def test_a_copy_to_give_away_names_no_teachers(teachers: list[Path], tmp_path: P
         (["data.seed=9"], r"train.teachers: .*1 learnt from other data than this run will, or in the other direction"),
         (["data.swap=true"], r"train.teachers: .* Want runs of the same data\.$"),
         (["tokenizer.lowercase=true"], r"train.teachers: .* has other tokens than this run; want the same"),
-        (["train.teachers=['nowhere']"], r"nowhere: no such run"),
+        (["train.teachers=nowhere"], r"^train.teachers: nowhere: no such run"),
+        (["train.teachers=['']"], r"train.teachers.0: got '', want the directory of a run\.$"),
+        (["train.teachers=de-en"], r"^train.teachers: .*de-en learnt from other data"),
         (["tokenizer.kind=subword", "tokenizer.dropout=0.1"], r"tokenizer.dropout: got 0.1 with train.teachers"),
-        (["train.teachers=5"], r"train.teachers: got 5"),
+        (["train.teachers=5"], r"train.teachers: got 5, want a list of runs, such as \['runs/a', 'runs/b'\]\.$"),
     ],
 )  # fmt: skip
 def test_what_cannot_teach_is_refused_before_anything_is_made(
