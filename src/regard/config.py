@@ -34,7 +34,7 @@ class Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False)
 
 
-def one_of(registry: Registry[Any]) -> AfterValidator:
+def one_of(registry: Registry) -> AfterValidator:
     """Accept the names of a registry only."""
 
     def check(name: str) -> str:

@@ -1,10 +1,8 @@
 """Every exchangeable part by name. A line here makes the name valid in configs, listed and contract-tested."""
 
-from typing import Any
-
 from regard.registry import Registry
 
-CORPORA: Registry[Any] = Registry(
+CORPORA = Registry(
     "corpus",
     {
         "reverse": "regard.data.reverse:Reverse",
@@ -14,7 +12,7 @@ CORPORA: Registry[Any] = Registry(
     },
 )
 
-TOKENIZERS: Registry[Any] = Registry(
+TOKENIZERS = Registry(
     "tokenizer",
     {
         "word": "regard.data.tokenizers:WordTokenizer",
@@ -23,7 +21,7 @@ TOKENIZERS: Registry[Any] = Registry(
     },
 )
 
-ATTENTIONS: Registry[Any] = Registry(
+ATTENTIONS = Registry(
     "attention",
     {
         "none": "regard.attention.none:NoAttention",
@@ -36,7 +34,7 @@ ATTENTIONS: Registry[Any] = Registry(
     },
 )
 
-NORMALISERS: Registry[Any] = Registry(
+NORMALISERS = Registry(
     "normaliser",
     {
         "softmax": "regard.attention.normalise:softmax",
@@ -45,7 +43,7 @@ NORMALISERS: Registry[Any] = Registry(
     },
 )
 
-CELLS: Registry[Any] = Registry(
+CELLS = Registry(
     "cell",
     {
         "gru": "regard.models.cells:GRU",
@@ -54,7 +52,7 @@ CELLS: Registry[Any] = Registry(
     },
 )
 
-DECODERS: Registry[Any] = Registry(
+DECODERS = Registry(
     "decoder",
     {
         "after": "regard.models.decoders.after:After",
@@ -65,7 +63,7 @@ DECODERS: Registry[Any] = Registry(
     },
 )
 
-SCHEDULES: Registry[Any] = Registry(
+SCHEDULES = Registry(
     "schedule",
     {
         "constant": "regard.training.schedule:constant",
@@ -75,7 +73,7 @@ SCHEDULES: Registry[Any] = Registry(
     },
 )
 
-METRICS: Registry[Any] = Registry(
+METRICS = Registry(
     "metric",
     {
         "bleu": "regard.metrics.bleu:Bleu",
@@ -96,7 +94,7 @@ METRICS: Registry[Any] = Registry(
     },
 )
 
-DISPLAYS: Registry[Any] = Registry(
+DISPLAYS = Registry(
     "display",
     {
         "Translation": "regard.pictures.notebook:translation_html",
@@ -106,7 +104,7 @@ DISPLAYS: Registry[Any] = Registry(
 )
 """How a notebook shows a value: found here by name, since what is shown must not import what draws it."""
 
-ALL: dict[str, Registry[Any]] = {
+ALL = {
     "corpora": CORPORA,
     "tokenizers": TOKENIZERS,
     "attention": ATTENTIONS,

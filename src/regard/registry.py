@@ -2,14 +2,12 @@
 
 from collections.abc import Iterator, Mapping
 from importlib import import_module
-from typing import Generic, TypeVar, cast
+from typing import Any
 
 from regard.errors import RegardError, did_you_mean
 
-Part = TypeVar("Part")
 
-
-class Registry(Mapping[str, Part], Generic[Part]):
+class Registry(Mapping[str, Any]):
     """A closed, lazy mapping from a name to the object at ``module:attribute``.
 
     ``Registry("cell", {"gru": "torch.nn:GRU"})["gru"]`` imports ``torch.nn`` only when asked.
@@ -19,9 +17,9 @@ class Registry(Mapping[str, Part], Generic[Part]):
         self.kind = kind
         self._places = dict(places)
 
-    def __getitem__(self, name: str) -> Part:
+    def __getitem__(self, name: str) -> Any:
         module, _, attribute = self.place(name).partition(":")
-        return cast(Part, getattr(import_module(module), attribute))
+        return getattr(import_module(module), attribute)
 
     def place(self, name: str) -> str:
         """Return where a part lives without importing it; an unknown name is a user's error."""

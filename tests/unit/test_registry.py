@@ -6,7 +6,7 @@ from regard.registry import Registry
 
 
 def test_a_part_is_imported_when_asked_for() -> None:
-    registry: Registry[object] = Registry("number", {"pi": "math:pi"})
+    registry = Registry("number", {"pi": "math:pi"})
     assert registry["pi"] == pytest.approx(3.14159, abs=1e-5)
     assert list(registry) == ["pi"]
     assert len(registry) == 1

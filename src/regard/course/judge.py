@@ -9,7 +9,6 @@ import torch
 from torch import Tensor
 
 from regard.course.batches import judge_batches
-from regard.course.contracts import Contract
 from regard.course.grade import Report
 from regard.course.sandbox import Stopped
 from regard.course.student import Answer, Layout, Raised, Shape, Student, Unfit, near, same
@@ -33,7 +32,7 @@ def judge(student: Student, report: Report, takes: Message) -> None:
 
 
 def _judge_all(student: Student, report: Report) -> None:
-    contract: Contract = student.contract
+    contract = student.contract
     has_weights = False
     with _part(report, "robust"):
         _judge_steadiness(student, report)
@@ -72,7 +71,7 @@ def _part(report: Report, part: str) -> Iterator[None]:
 
 
 def _open(student: Student, report: Report, takes: Message) -> Answer:
-    contract: Contract = student.contract
+    contract = student.contract
     passed = {"": len(contract.arguments(contract.setting)), "forward_": len(contract.inputs)}
     student.takes_key_size = takes["most"] >= passed[""]
     report.judged.add("interface")

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 Shape = tuple[int, ...]
 CLOSE = 2e-3
-FILLING: Message = {"op": "fill", "constant": None, "bias": 0.0, "outside": True, "seed": 1}
 
 
 class Raised(Exception):
@@ -71,7 +70,7 @@ class Student:
         self.refused: list[str] = []
         self.weights: Message = {}
         """Shapes of the registered weights by name, names of others, and whether all can be set."""
-        self._filling = FILLING
+        self._filling: Message = {}
 
     def ask(self, request: Message) -> Message:
         """Put a question; raise what the student's code raised."""

@@ -78,16 +78,15 @@ def join_pieces(
     target_words: Sequence[Sequence[int]],
     source_words: Sequence[Sequence[int]],
     *,
-    shape: tuple[int, int] | None = None,
+    shape: tuple[int, int],
 ) -> Float[np.ndarray, "Tw Sw"]:
     """Turn attention between pieces into attention between words.
 
     A source word gets the sum over its pieces, a target word the mean over its own. A piece of several words, as
-    `words_of_tokens` finds them, is shared out among them; pieces of no word fall away. The shape (target words, source
-    words) is for texts whose last words have no pieces.
+    `words_of_tokens` finds them, is shared out among them; pieces of no word fall away. The shape is how many target
+    and source words there are, the last of which may have no pieces.
     """
-    targets, sources = shape or (None, None)
-    of_target, of_source = _shares(target_words, targets), _shares(source_words, sources)
+    of_target, of_source = _shares(target_words, shape[0]), _shares(source_words, shape[1])
     pieces = of_target.sum(0)
     return np.asarray((of_target / np.where(pieces, pieces, 1)).T @ _array(weights) @ of_source)
 
@@ -178,9 +177,8 @@ def _array(weights: Weights) -> Float[np.ndarray, "T S"]:
     return np.asarray(weights.detach().cpu() if isinstance(weights, Tensor) else weights, dtype=np.float64)
 
 
-def _shares(words: Sequence[Sequence[int]], count: int | None) -> Float[np.ndarray, "pieces words"]:
-    size = max((max(each, default=-1) for each in words), default=-1) + 1 if count is None else count
-    shares = np.zeros((len(words), size))
+def _shares(words: Sequence[Sequence[int]], count: int) -> Float[np.ndarray, "pieces words"]:
+    shares = np.zeros((len(words), count))
     for piece, owners in enumerate(words):
         for word in owners:
             shares[piece, word] += 1 / len(owners)

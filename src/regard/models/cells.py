@@ -241,10 +241,6 @@ class Stack(nn.Module):
         """What projects the known part of the input."""
         return self.known
 
-    def loop(self) -> "Loop":
-        """Return what takes the steps of one loop."""
-        return Loop(self)
-
 
 class Loop:
     """Steps through all layers of a stack, one after the other."""

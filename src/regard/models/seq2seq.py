@@ -1,6 +1,7 @@
 """Encoder, attention, decoder and output layer in one model."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import nn
@@ -18,10 +19,11 @@ class Step:
     """The outcome of reading one token in every row."""
 
     log_probs: Float[Tensor, "R V"]
-    """Natural logarithms of the next token's probabilities."""
+    """Natural logarithms of the next token's probabilities, in a tensor of their own: a search changes it."""
     weights: Float[Tensor, "R N S"]
     """Attention of this step, one row per head."""
-    state: State
+    state: tuple[Any, ...]
+    """What to remember: tensors, or those of every model of an ensemble."""
 
 
 class Seq2Seq(nn.Module):

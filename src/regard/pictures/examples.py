@@ -54,12 +54,12 @@ def diagram_of(
     return Diagram(source, tokens, translation.attention, links, reference, texts=texts)
 
 
-def save_examples(evaluation: Evaluation, corpus: Corpus, folder: Path, *, count: int = EXAMPLES) -> Iterator[Path]:
+def save_examples(evaluation: Evaluation, corpus: Corpus, folder: Path) -> Iterator[Path]:
     """Draw translations of a split, short to long; gold links are outlined where the translation is the reference."""
     with telling(folder), TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as name:
         making = Path(name, folder.name)
         making.mkdir()
-        for path in _draw(evaluation, corpus, making, count):
+        for path in _draw(evaluation, corpus, making):
             yield folder / path.name
         if not folder.is_dir():
             making.rename(folder)  # a folder that is there has all of its diagrams
@@ -68,8 +68,8 @@ def save_examples(evaluation: Evaluation, corpus: Corpus, folder: Path, *, count
             path.replace(folder / path.name)
 
 
-def _draw(evaluation: Evaluation, corpus: Corpus, folder: Path, count: int) -> Iterator[Path]:
-    for row in _choose(evaluation.translations, count):
+def _draw(evaluation: Evaluation, corpus: Corpus, folder: Path) -> Iterator[Path]:
+    for row in _choose(evaluation.translations):
         pair = Pair.of(corpus, evaluation.split, row)
         diagram = pair.beside(evaluation.translations[row])
         path = folder / f"{evaluation.split}-{row + 1:04d}.png"
@@ -77,9 +77,9 @@ def _draw(evaluation: Evaluation, corpus: Corpus, folder: Path, count: int) -> I
         yield path
 
 
-def _choose(translations: Sequence[Translation], count: int) -> list[int]:
+def _choose(translations: Sequence[Translation]) -> list[int]:
     """Pick rows evenly by length, leaving out what has nothing to show."""
     rows = [i for i, t in enumerate(translations) if t.has_words and len(t.source_tokens) > 2]
     rows.sort(key=lambda i: (len(translations[i].source_tokens), i))
-    count = min(count, len(rows))
+    count = min(EXAMPLES, len(rows))
     return [rows[(2 * i + 1) * len(rows) // (2 * count)] for i in range(count)]

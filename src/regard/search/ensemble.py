@@ -9,7 +9,8 @@ from typing import Generic
 import torch
 
 from regard.errors import RegardError
-from regard.search.stepper import E, State, Step, Stepper
+from regard.models.seq2seq import Step
+from regard.search.stepper import E, State, Stepper
 from regard.types import Bool, Float, Int, Tensor
 
 

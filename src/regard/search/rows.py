@@ -13,8 +13,9 @@ import torch
 
 from regard.data.vocabulary import BOS, EOS, PAD, SPECIALS
 from regard.errors import RegardError
+from regard.models.seq2seq import Step
 from regard.search.rules import NEVER, Rules, forbid_end, force, pad
-from regard.search.stepper import E, State, Step, Stepper, select
+from regard.search.stepper import E, State, Stepper, select
 from regard.types import Bool, Float, Int, Tensor
 
 IMPOSSIBLE = -1e9
@@ -101,7 +102,7 @@ class Expander(Generic[E]):
         if t < self.prefix.shape[1] - 1:
             token = self.prefix[:, t].index_select(0, rows.place // self.width)
             forced = token, log_probs.gather(1, token[:, None]).squeeze(1)
-        tell = watch or _ignore
+        tell = watch or (lambda *_: None)
         tell("model", log_probs)
         log_probs.index_fill_(1, self._no_words, NEVER)
         tell("not a word", log_probs)
@@ -190,10 +191,6 @@ def _words_only(prefix: Prefix) -> Prefix:
                     f"search.prefix: got {SPECIALS[token]} in the beginning of sentence {number}, want words only."
                 )
     return prefix
-
-
-def _ignore(*_: object) -> None:
-    pass
 
 
 def _checked(

@@ -1,8 +1,8 @@
 """All that a search may know of a model."""
 
-from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
+from regard.models.seq2seq import Step
 from regard.types import Bool, Float, Int, Tensor
 
 State = tuple[Any, ...]
@@ -23,32 +23,6 @@ class Encoded(Protocol):
         """Return the given rows, in the given order; a row may be asked for more than once."""
 
 
-@runtime_checkable
-class Stepped(Protocol):
-    """The outcome of reading one token in every row."""
-
-    @property
-    def log_probs(self) -> Float[Tensor, "R V"]:
-        """Natural logarithms of the next token's probabilities, in a tensor of their own: the search changes it."""
-
-    @property
-    def weights(self) -> Float[Tensor, "R N S"]:
-        """Attention of this step, one row per head."""
-
-    @property
-    def state(self) -> State:
-        """What to remember."""
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """A plain `Stepped`."""
-
-    log_probs: Float[Tensor, "R V"]
-    weights: Float[Tensor, "R N S"]
-    state: State
-
-
 E = TypeVar("E", bound=Encoded)
 E_contra = TypeVar("E_contra", bound=Encoded, contravariant=True)
 
@@ -66,7 +40,7 @@ class Stepper(Protocol[E_contra]):
         state: State,
         source: E_contra,
         imposed: Float[Tensor, "R N S"] | None = None,
-    ) -> Stepped:
+    ) -> Step:
         """Read one token per row and say what may come next; ``imposed`` replaces attention where it is not NaN."""
 
 

@@ -177,20 +177,20 @@ def test_pieces_are_joined_by_hand():
     # target pieces: word 0 twice, then end of sentence; source pieces: word 0 twice, word 1, end of sentence
     want = [[0.55, 0.2]]
     for kind in (np.array, torch.tensor):
-        joined = join_pieces(kind(weights), [[0], [0], []], [[0], [0], [1], []])
+        joined = join_pieces(kind(weights), [[0], [0], []], [[0], [0], [1], []], shape=(1, 2))
         np.testing.assert_allclose(joined, want, atol=1e-6)
     padded = join_pieces(np.array(weights), [[0], [0], []], [[0], [0], [1], []], shape=(2, 3))
     np.testing.assert_allclose(padded, [[0.55, 0.2, 0], [0, 0, 0]])
 
 
 def test_words_without_pieces_and_pieces_without_words():
-    joined = join_pieces(np.array([[0.25, 0.75]]), [[1]], [[2], [0]])
+    joined = join_pieces(np.array([[0.25, 0.75]]), [[1]], [[2], [0]], shape=(2, 3))
     np.testing.assert_allclose(joined, [[0, 0, 0], [0.75, 0, 0.25]])
-    assert join_pieces(np.array([[0.25, 0.75]]), [[]], [[], []]).shape == (0, 0)
+    assert join_pieces(np.array([[0.25, 0.75]]), [[]], [[], []], shape=(0, 0)).shape == (0, 0)
 
 
 def test_a_piece_of_several_words_is_shared_out():
-    joined = join_pieces(np.array([[0.2, 0.8], [1.0, 0.0]]), [[0, 0, 1], [1]], [[0], [1, 1, 1, 2]])
+    joined = join_pieces(np.array([[0.2, 0.8], [1.0, 0.0]]), [[0, 0, 1], [1]], [[0], [1, 1, 1, 2]], shape=(2, 3))
     np.testing.assert_allclose(joined[0], [0.2, 0.6, 0.2])
     np.testing.assert_allclose(joined[1], [(0.2 / 3 + 1) / (4 / 3), 0.15, 0.05])
 
@@ -202,10 +202,11 @@ PIECES = st.lists(st.lists(st.integers(0, 4), min_size=1, max_size=3), min_size=
 @given(PIECES, PIECES)
 def test_joined_rows_are_still_distributions(targets, sources):
     weights = np.random.default_rng(len(targets)).dirichlet(np.ones(len(sources)), size=len(targets))
-    joined = join_pieces(weights, targets, sources)
-    has_pieces = [any(word in each for each in targets) for word in range(len(joined))]
+    joined = join_pieces(weights, targets, sources, shape=(5, 5))
+    has_pieces = [any(word in each for each in targets) for word in range(5)]
     np.testing.assert_allclose(joined.sum(1), np.array(has_pieces, dtype=float))
 
 
 def test_whole_words_are_joined_to_themselves():
-    np.testing.assert_allclose(join_pieces(WEIGHTS, [[t] for t in range(4)], [[s] for s in range(3)]), WEIGHTS)
+    words = [[[word] for word in range(size)] for size in WEIGHTS.shape]
+    np.testing.assert_allclose(join_pieces(WEIGHTS, *words, shape=WEIGHTS.shape), WEIGHTS)

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from regard.models.cells import Sequence, Stack
+from regard.models.cells import Loop, Sequence, Stack
 from regard.models.dropout import Dropout
 
 TORCH = {"gru": nn.GRU, "lstm": nn.LSTM, "rnn": nn.RNN}
@@ -35,7 +35,7 @@ def test_a_stack_computes_what_torch_computes(cell: str, layers: int) -> None:
     inputs, sentence = torch.randn(batch, steps, known + fed), torch.randn(batch, hidden)
     state = stack.start(sentence)
     projected = stack.first(inputs[:, :, :known])
-    outputs, loop = [], stack.loop()
+    outputs, loop = [], Loop(stack)
     for t in range(steps):
         output, state = loop.step(projected[:, t], inputs[:, t, known:], state)
         outputs.append(output)

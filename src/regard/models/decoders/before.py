@@ -4,7 +4,7 @@ import torch
 from torch import nn
 
 from regard.attention.base import Attention, Source
-from regard.models.cells import Stack, State
+from regard.models.cells import Loop, Stack, State
 from regard.models.decoders.base import Decoded, Decoder
 from regard.models.dropout import Dropout
 from regard.types import Float, Int, Tensor
@@ -39,7 +39,7 @@ class Before(Decoder):
         imposed: Float[Tensor, "B N T S"] | None = None,
     ) -> Decoded:
         """c_t = Attn(s_{t-1}); s_t = RNN([c_t, y_{t-1}], s_{t-1})."""
-        features, weights, loop = [], [], self.network.loop()
+        features, weights, loop = [], [], Loop(self.network)
         for t, projected in enumerate(self.projected(tokens).unbind(1)):
             query = state[0][:, -1:]
             attended = self.attention(query, source, None if imposed is None else imposed[:, :, t : t + 1])

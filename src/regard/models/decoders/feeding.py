@@ -5,7 +5,7 @@ from torch import nn
 
 from regard.attention.base import Attention, Source
 from regard.exact import tanh_
-from regard.models.cells import Stack, State
+from regard.models.cells import Loop, Stack, State
 from regard.models.decoders.base import Decoded, Decoder
 from regard.models.dropout import Dropout
 from regard.models.repeated import repeated
@@ -43,7 +43,7 @@ class Feeding(Decoder):
         *inner, joint = state
         remembered: State = tuple(inner)
         features, weights = [], []
-        loop, with_both = self.network.loop(), repeated(self.joint)
+        loop, with_both = Loop(self.network), repeated(self.joint)
         for t, projected in enumerate(self.projected(tokens).unbind(1)):
             output, remembered = loop.step(projected, joint, remembered)
             attended = self.attention(output[:, None], source, None if imposed is None else imposed[:, :, t : t + 1])
