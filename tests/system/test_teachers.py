@@ -13,11 +13,12 @@ import pytest
 from click.testing import CliRunner, Result
 
 from regard.cli import INTERRUPTED, main
-from regard.cli.teachers import STEPS
+from regard.cli.teachers import STEPS, _advisers
+from regard.config import load_config
 from regard.data.corpus import load_corpus
 from regard.data.scenes import Scenes
 from regard.run import Run
-from regard.training.grid import Cell
+from regard.training.grid import Cell, Grid
 from tiny_runs import SCENES
 
 SMALL = (
@@ -78,6 +79,7 @@ def test_the_pupil_learns_from_the_corpus_and_from_the_teachers_pairs(pupil: Pat
     assert any(source in train.sources for source, _ in made)
     assert any(target in train.targets for _, target in made)
     assert run.config.data.extra == str(pairs)
+    assert run.config.train.teachers == (str(pairs.with_name("swap-false-seed-1")),)
     assert run.config.train.seed == 5
     began = next(event for event in run.events() if event["event"] == "began")
     assert began["training_pairs"] == len(train) + len(made)
@@ -110,9 +112,17 @@ def test_the_same_teachers_teach_either_direction(pupil: Path, taught: Path, mon
     assert config.data.swap
     assert config.train.epochs == 0  # time decides
     assert config.data.extra == str(teachers / "pairs-swap-1.tsv")  # absolute: found from anywhere
+    assert config.train.teachers == (str(teachers / "swap-true-seed-1"),)
     there = read(pupil.with_name("pupil-teachers") / "pairs-1.tsv")
     assert {(target, source) for source, target in there} == set(read(teachers / "pairs-swap-1.tsv"))
     assert call("evaluate", taught).exit_code == 0
+
+
+def test_words_that_every_epoch_cuts_otherwise_have_no_adviser(tmp_path: Path) -> None:
+    cells = Grid("multi30k", (), {"data.swap": ["false", "true"]}, 2).cells(tmp_path)
+    plain, cut = (load_config("multi30k", [f"tokenizer.dropout={share}"]) for share in (0, 0.1))
+    assert _advisers(plain, cells) == (str(tmp_path / "swap-false-seed-1"), str(tmp_path / "swap-false-seed-2"))
+    assert _advisers(cut, cells) == ()
 
 
 def test_what_is_held_out_is_no_lesson(taught: Path) -> None:

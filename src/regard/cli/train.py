@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     "--teachers",
     type=click.IntRange(1),
     metavar="N",
-    help="First train N models of each direction, then learn from their translations of the training data as well.",
+    help="First train N models of each direction, then learn from their translations of the training data as well, "
+    "and from what they expect there word by word.",
 )
 def train(experiment: str, overrides: tuple[str, ...], path: Path | None, teachers: int | None) -> None:
     """Train a preset or a FILE.toml, then score it and draw its attention.
