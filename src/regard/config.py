@@ -10,7 +10,6 @@ from typing import Annotated, Any, Literal
 from pydantic import (
     AfterValidator,
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
     NonNegativeFloat,
@@ -54,22 +53,6 @@ def _absolute(path: str) -> str:
 
 Place = Annotated[str, AfterValidator(_absolute)]
 """A file or directory, kept as an absolute path: a run must find its data from wherever it is looked at."""
-
-
-def _each(paths: Any) -> Any:
-    if not isinstance(paths, str | list | tuple):
-        raise ValueError(f"got {paths!r}, want a list of runs, such as ['runs/a', 'runs/b'].")
-    return (paths,) if isinstance(paths, str) else paths
-
-
-def _named(path: str) -> str:
-    if not path:
-        raise ValueError("got '', want the directory of a run.")
-    return path if os.sep not in path and not os.path.exists(path) else _absolute(path)
-
-
-RunPlaces = Annotated[tuple[Annotated[str, AfterValidator(_named)], ...], BeforeValidator(_each)]
-"""Runs: directories, kept as absolute paths, or names of models in the box."""
 
 
 class DataConfig(Frozen):
@@ -225,10 +208,6 @@ class TrainConfig(Frozen):
     """Largest norm of the gradient; 0 for no limit."""
     label_smoothing: Share = 0.0
     """Probability spread over all words in the training loss."""
-    teachers: RunPlaces = ()
-    """Runs of the same data and tokens: what they expect, word by word, is learnt from as well."""
-    advice: Share = 0.5
-    """How much that counts, if there are any; the rest is what the training data have."""
     ema: Share = 0.0
     """Decay of the weight average that is evaluated and kept; 0 for none."""
     patience: NonNegativeInt = 0
@@ -275,12 +254,6 @@ class Config(Frozen):
     def _embeddings_can_be_shared(self) -> "Config":
         if self.model.tie == "all" and self.tokenizer.kind != "subword":
             raise ValueError("model.tie: got 'all', want 'output' or 'none' unless tokenizer.kind is subword.")
-        return self
-
-    @model_validator(mode="after")
-    def _teachers_know_the_tokens(self) -> "Config":
-        if self.train.teachers and self.tokenizer.dropout:
-            raise ValueError(f"tokenizer.dropout: got {self.tokenizer.dropout} with train.teachers, want 0.")
         return self
 
 

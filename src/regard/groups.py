@@ -29,7 +29,6 @@ LOSS_QUANTITIES = (
 """In nats per token: after the best and the last epoch, of the last whole epoch, and averaged over all."""
 MOST_NAMED = 4
 """Settings that the label of a group names; where more differ, its first run does."""
-TEACHERS = "train.teachers"
 NOT_THE_EXPERIMENT = {"train.seed", "train.threads", "train.device"}
 
 Array = np.ndarray[Any, Any]
@@ -106,21 +105,12 @@ def grouped(runs: Sequence[Run], evaluation: str, axes: Collection[str]) -> tupl
 
 
 def _settings(run: Run) -> dict[str, Any]:
-    found = {key: value for key, value in run.config.flat().items() if key not in NOT_THE_EXPERIMENT}
-    return found | {TEACHERS: _joined(found[TEACHERS])}
-
-
-def _joined(paths: Sequence[str]) -> str:
-    """Return several paths as one: what they share, then each of them."""
-    if len(paths) < 2:
-        return "".join(paths)
-    shared = os.path.commonpath(paths) if all(map(os.path.isabs, paths)) else ""
-    return os.path.join(shared, "+".join(os.path.relpath(path, shared or None) for path in paths))
+    return {key: value for key, value in run.config.flat().items() if key not in NOT_THE_EXPERIMENT}
 
 
 def _places(run: Run) -> list[str]:
     fields = type(run.config.data).model_fields.items()
-    return [TEACHERS, *(f"data.{name}" for name, field in fields if {*get_args(Place)} & {*field.metadata})]
+    return [f"data.{name}" for name, field in fields if {*get_args(Place)} & {*field.metadata}]
 
 
 def trained_on(run: Run) -> str:
@@ -129,19 +119,14 @@ def trained_on(run: Run) -> str:
     return str(description.get("training_sha256", description["corpus_sha256"]))
 
 
-def _taught_by(run: Run) -> str:
-    """Return the hash of what a run has learnt from: data, and teachers if it has any."""
-    return trained_on(run) + str(run.description.get("teachers_sha256", ""))
-
-
 def _experiment(run: Run) -> str:
-    """Return what seeds of one experiment share: the same data or teachers are the same wherever they lie."""
-    return repr((_settings(run) | dict.fromkeys(_places(run)), _taught_by(run)))
+    """Return what seeds of one experiment share: the same data are the same wherever they lie."""
+    return repr((_settings(run) | dict.fromkeys(_places(run)), trained_on(run)))
 
 
 def _named(runs: Sequence[Run]) -> list[dict[str, Any]]:
     """Return the settings; files by as much of their paths as tells different data apart, or else with their hash."""
-    settings, data = [_settings(run) for run in runs], [_taught_by(run) for run in runs]
+    settings, data = [_settings(run) for run in runs], [trained_on(run) for run in runs]
     for key in {key for run in runs for key in _places(run)}:
         having = [(each, sha) for each, sha in zip(settings, data, strict=True) if key in each]
         names = _tails({sha: each[key] for each, sha in reversed(having)})

@@ -1,6 +1,5 @@
 """A run is a directory; this is the only code that knows its file names."""
 
-import hashlib
 import json
 import math
 import os
@@ -211,15 +210,6 @@ class Run:
                 raise OSError(str(error).rpartition("error: ")[2]) from None
             partial.chmod(self.path.stat().st_mode & 0o666)  # who may read the run may read its weights
 
-    def weights_sha256(self, name: str = "best") -> str:
-        """Return the fingerprint of NAME.safetensors."""
-        with (self.path / f"{name}.safetensors").open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-
-    def has_weights(self, name: str) -> bool:
-        """Tell whether NAME.safetensors is there."""
-        return (self.path / f"{name}.safetensors").is_file()
-
     def load_weights(self, name: str = "best") -> "tuple[dict[str, Tensor], dict[str, str]]":
         """Read NAME.safetensors: the tensors and what was noted beside them."""
         from safetensors import SafetensorError, safe_open
@@ -274,7 +264,8 @@ class Run:
         from regard.models.small import restore, shrink
 
         weights = restore(self.load_weights("best")[0])
-        with Run._whole(path, _anywhere(self.config), self.tokenizers) as copy:
+        data = self.config.data.model_copy(update={"extra": ""})  # a file of this machine, of no use but to train
+        with Run._whole(path, self.config.model_copy(update={"data": data}), self.tokenizers) as copy:
             copy.save_weights(shrink(weights))
             _write_json(copy.path / "run.json", self.description)
             _write_json(copy.path / "scores.json", self.scores())
@@ -305,7 +296,7 @@ class Run:
     @property
     def can_resume(self) -> bool:
         """Whether there is a checkpoint; a copy made to give away has none."""
-        return self.has_weights("last")
+        return (self.path / "last.safetensors").is_file()
 
     @property
     def translations(self) -> Path:
@@ -342,12 +333,6 @@ class Run:
         paths, epoch = sorted((self.path / "evaluations").glob("*.json")), self.best_epoch
         found = {path.stem: checked(f"{path}", read_json(path), EVALUATION) for path in paths} | self._kept
         return {name: each for name, each in found.items() if not epoch or each.get("epoch", epoch) in (epoch, None)}
-
-
-def _anywhere(config: Config) -> Config:
-    """Leave out files and runs of this machine, of no use but to train."""
-    data, train = config.data.model_copy(update={"extra": ""}), config.train.model_copy(update={"teachers": ()})
-    return config.model_copy(update={"data": data, "train": train})
 
 
 def boxed() -> list[str]:

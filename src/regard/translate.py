@@ -64,8 +64,9 @@ class Translator:
         runs = [Run.open(path) for path in paths]
         first = runs[0].tokenizers
         for run in runs[1:]:
-            if not run.tokenizers.is_like(first):
-                raise RegardError(f"{run.path}: has another vocabulary than {runs[0].path}; an ensemble needs one.")
+            for own, other in ((first.source, run.tokenizers.source), (first.target, run.tokenizers.target)):
+                if own.size != other.size or own.pieces(range(own.size)) != other.pieces(range(own.size)):
+                    raise RegardError(f"{run.path}: has another vocabulary than {runs[0].path}; an ensemble needs one.")
         return cls([pack_for_search(run.model()) for run in runs], first)
 
     def translate(

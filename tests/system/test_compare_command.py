@@ -195,8 +195,6 @@ def test_a_model_in_the_box_is_compared_without_being_written_to(
          "model.attention: varied twice, want all its values in one place, such as model.attention=VALUE,VALUE."),
         (("--attention", ""), "'model.attention=': want KEY=VALUE,VALUE,... with each key and value once, such as "
          "model.decoder=after,deep."),
-        (("--vary", "train.teachers=nowhere,[]"),
-         "train.teachers: nowhere: no such run. `regard train` makes one."),
         (("--split", "tset"), "Unknown split 'tset' of corpus reverse. Did you mean 'test'?"),
     ],
 )  # fmt: skip

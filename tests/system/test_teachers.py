@@ -13,12 +13,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 from regard.cli import INTERRUPTED, main
-from regard.cli.teachers import STEPS, _advisers
-from regard.config import load_config
+from regard.cli.teachers import STEPS
 from regard.data.corpus import load_corpus
 from regard.data.scenes import Scenes
 from regard.run import Run
-from regard.training.grid import Cell, Grid
+from regard.training.grid import Cell
 from tiny_runs import SCENES
 
 SMALL = (
@@ -79,7 +78,6 @@ def test_the_pupil_learns_from_the_corpus_and_from_the_teachers_pairs(pupil: Pat
     assert any(source in train.sources for source, _ in made)
     assert any(target in train.targets for _, target in made)
     assert run.config.data.extra == str(pairs)
-    assert run.config.train.teachers == (str(pairs.with_name("swap-false-seed-1")),)
     assert run.config.train.seed == 5
     began = next(event for event in run.events() if event["event"] == "began")
     assert began["training_pairs"] == len(train) + len(made)
@@ -112,17 +110,9 @@ def test_the_same_teachers_teach_either_direction(pupil: Path, taught: Path, mon
     assert config.data.swap
     assert config.train.epochs == 0  # time decides
     assert config.data.extra == str(teachers / "pairs-swap-1.tsv")  # absolute: found from anywhere
-    assert config.train.teachers == (str(teachers / "swap-true-seed-1"),)
     there = read(pupil.with_name("pupil-teachers") / "pairs-1.tsv")
     assert {(target, source) for source, target in there} == set(read(teachers / "pairs-swap-1.tsv"))
     assert call("evaluate", taught).exit_code == 0
-
-
-def test_words_that_every_epoch_cuts_otherwise_have_no_adviser(tmp_path: Path) -> None:
-    cells = Grid("multi30k", (), {"data.swap": ["false", "true"]}, 2).cells(tmp_path)
-    plain, cut = (load_config("multi30k", [f"tokenizer.dropout={share}"]) for share in (0, 0.1))
-    assert _advisers(plain, cells) == (str(tmp_path / "swap-false-seed-1"), str(tmp_path / "swap-false-seed-2"))
-    assert _advisers(cut, cells) == ()
 
 
 def test_what_is_held_out_is_no_lesson(taught: Path) -> None:
@@ -219,10 +209,6 @@ def test_without_a_name_an_unfinished_pupil_is_not_begun_anew(taught: Path, monk
         (
             ("data.extra=more.tsv", "--teachers", "1"),
             "data.extra: got '{cwd}/more.tsv' and --teachers, which make such",
-        ),
-        (
-            ("train.teachers=['a','b']", "--teachers", "1"),
-            "train.teachers: got 2 runs and --teachers, which trains its own; want one.",
         ),
         (("model.hiden=3", "--teachers", "1"), "scenes: model.hiden: unknown key. Did you mean 'hidden'?"),
         (("model.readout=9", "--teachers", "1"), "model.tie: got 'output', but the output layer sees 9 numbers"),

@@ -168,14 +168,9 @@ def _check_corpora(cells: "Sequence[Cell]", split: str, metric: str | None) -> N
     from regard.compare import check_metric
     from regard.data.corpus import Recipe, load_corpus
     from regard.data.tested import is_own, own_pairs
-    from regard.training.teachers import Teachers
 
-    needed = [cell for cell in cells if not (is_own(split) and cell.is_trained())]
-    recipes = {cell.config.data.model_dump_json(): cell.config.data for cell in needed}
-    found = {key: load_corpus(data) for key, data in recipes.items()}
-    for cell in needed:
-        Teachers.of(cell.config.train.teachers, found[cell.config.data.model_dump_json()].sha256)
-    corpora = [*found.values()]
+    recipes = [cell.config.data for cell in cells if not (is_own(split) and cell.is_trained())]
+    corpora = [load_corpus(data) for data in {data.model_dump_json(): data for data in recipes}.values()]
     parts = [own_pairs(split)] if is_own(split) else [corpus[split] for corpus in corpora]
     if not len(parts[0]):
         raise RegardError(f"--split: '{split}' of corpus {corpora[0].name} has no pairs, want at least 1.")

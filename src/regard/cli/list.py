@@ -64,6 +64,5 @@ def keys() -> dict[str, str]:
                 rows[f"data.{key} ({corpus})"] = f"{field.description} [{field.default}]"
     for section, part in Config.model_fields.items():
         for key, field in () if section == "data" else part.annotation.model_fields.items():  # type: ignore[union-attr]
-            default = [*field.default] if isinstance(field.default, tuple) else field.default
-            rows[f"{section}.{key}"] = f"{field.description} [{default}]"
+            rows[f"{section}.{key}"] = f"{field.description} [{field.default}]"
     return rows

@@ -24,8 +24,6 @@ STEPS = 1.7
 """How many steps a pupil takes for each of a teacher's."""
 BEAM, BATCH = 5, 64
 """How teachers translate."""
-OWN = "train.seed", "data.swap", "train.advice"
-"""What is the pupil's alone, or differs among teachers."""
 
 
 def taught(experiment: str, overrides: tuple[str, ...], path: Path, *, count: int) -> Config:
@@ -36,13 +34,11 @@ def taught(experiment: str, overrides: tuple[str, ...], path: Path, *, count: in
     config = load_config(experiment, overrides)
     if config.data.extra:
         raise RegardError(f"data.extra: got '{config.data.extra}' and --teachers, which make such a file; want one.")
-    if given := len(config.train.teachers):
-        raise RegardError(f"train.teachers: got {given} runs and --teachers, which trains its own; want one.")
     folder = path.with_name(f"{path.name}-teachers")
     if (folder / "run.json").exists():
         raise RegardError(f"{folder}: is a run, but teachers are to be kept there. Choose another --run.")
-    words = tuple(word for word in overrides if word.partition("=")[0].strip() not in OWN)
-    cells = Grid(experiment, words, {"data.swap": ["false", "true"]}, count).cells(folder)
+    given = tuple(word for word in overrides if word.partition("=")[0].strip() not in ("train.seed", "data.swap"))
+    cells = Grid(experiment, given, {"data.swap": ["false", "true"]}, count).cells(folder)
     corpora = _corpora(config)
     missing = _missing(cells, corpora)
     if missing:
@@ -101,7 +97,7 @@ def _data(cell: Cell, corpora: Mapping[bool, Corpus]) -> Split:
 
 
 def _pupil(config: Config, cells: list[Cell], corpus: Corpus, place: Path) -> Config:
-    """Add what the teachers have made to the data, leave out epochs for it, and let those of its direction advise."""
+    """Add what the teachers have made to the data, and leave out epochs for it."""
     size, new = len(corpus["train"]), _new_pairs(cells, corpus, is_swapped=config.data.swap)
     if not new:
         say(f"{place.parent}: no translation that is new and has an end; training goes on without. Teachers may need "
@@ -112,15 +108,7 @@ def _pupil(config: Config, cells: list[Cell], corpus: Corpus, place: Path) -> Co
     epochs = config.train.epochs and max(1, round(STEPS * config.train.epochs * size / (size + len(new))))
     say(f"{size:,} pairs, and {len(new):,} of the teachers in {place}" + (f": {epochs} epochs" if epochs else ""))
     data = config.data.model_copy(update={"extra": str(place.absolute())})
-    train = config.train.model_copy(update={"epochs": epochs, "teachers": _advisers(config, cells)})
-    return config.model_copy(update={"data": data, "train": train})
-
-
-def _advisers(config: Config, cells: list[Cell]) -> tuple[str, ...]:
-    """Return the teachers of the pupil's direction; none where every epoch cuts words otherwise."""
-    if config.tokenizer.dropout:
-        return ()
-    return tuple(str(cell.path.absolute()) for cell in cells if cell.config.data.swap == config.data.swap)
+    return config.model_copy(update={"data": data, "train": config.train.model_copy(update={"epochs": epochs})})
 
 
 def _new_pairs(cells: list[Cell], corpus: Corpus, *, is_swapped: bool) -> list[Pair]:

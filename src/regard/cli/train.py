@@ -3,9 +3,8 @@
 import math
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,8 +30,7 @@ if TYPE_CHECKING:
     "--teachers",
     type=click.IntRange(1),
     metavar="N",
-    help="First train N models of each direction, then learn from their translations of the training data as well, "
-    "and from what they expect there word by word.",
+    help="First train N models of each direction, then learn from their translations of the training data as well.",
 )
 def train(experiment: str, overrides: tuple[str, ...], path: Path | None, teachers: int | None) -> None:
     """Train a preset or a FILE.toml, then score it and draw its attention.
@@ -94,7 +92,7 @@ def resume_run(path: Path) -> bool:
     if run.lacks_results():
         return show_results(run, load_corpus(run.config.data, tokens=run.config.tokenizer.kind))
     with interrupts() as stop:
-        session = _begun(partial(Session.resume, run, should_stop=stop.is_set), path)
+        session = Session.resume(run, should_stop=stop.is_set)
         is_finished = watch(session)
     return is_finished and show_results(run, session.corpus)
 
@@ -107,26 +105,11 @@ def train_run(config: "Config", path: Path) -> "Session | None":
         say(
             f"corpus {config.data.corpus}, attention {config.model.attention}, decoder {config.model.decoder} -> {path}"
         )
-        session = _begun(partial(Session.begin, config, path, should_stop=stop.is_set), path)
+        session = Session.begin(config, path, should_stop=stop.is_set)
         for note in session.notes:
             say(note)
         is_finished = watch(session)
     return session if is_finished and show_results(session.run, session.corpus) else None
-
-
-def _begun(begin: Callable[..., "Session"], path: Path) -> "Session":
-    """Begin or take up a session, and show how far its teachers have read, if it has any."""
-    from regard.run import Run
-
-    try:
-        with bar() as progress:
-            task = progress.add_task("asking teachers", total=None, note="", visible=False)
-            return begin(tick=lambda done, total: progress.update(task, completed=done, total=total, visible=True))
-    except KeyboardInterrupt:
-        if not Run(path).is_unfinished():
-            raise
-        say(f"stopped; go on with: regard resume {path}")
-        raise SystemExit(INTERRUPTED) from None
 
 
 @contextmanager

@@ -162,13 +162,6 @@ class TokenizerPair:
         """Whether both sides number their tokens alike, so that embeddings can be shared."""
         return self.source is self.target
 
-    def is_like(self, other: "TokenizerPair") -> bool:
-        """Tell whether both sides number the same tokens alike."""
-        sides = (self.source, other.source), (self.target, other.target)
-        return all(
-            own.size == its.size and own.pieces(range(own.size)) == its.pieces(range(own.size)) for own, its in sides
-        )
-
     @classmethod
     def train(cls, config: TokenizerConfig, sources: Sequence[str], targets: Sequence[str]) -> Self:
         """Learn the tokens of both sides."""

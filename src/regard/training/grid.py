@@ -19,7 +19,6 @@ FILE, FORMAT = "comparison.json", 1
 ModelCheck = Callable[[ModelConfig], None]
 """Told a model, raises a RegardError if it cannot be built."""
 UNFIT = re.compile(r"[^\w.+]")  # for a file name
-BETWEEN = re.compile(r",(?![^\[]*\])")  # values, but not those of a list
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +116,7 @@ def parse_axes(words: Iterable[str]) -> dict[str, list[str]]:
     axes: dict[str, list[str]] = {}
     for word in words:
         key, equals, values = (part.strip() for part in word.partition("="))
-        found = [value.strip() for value in BETWEEN.split(values) if value.strip()]
+        found = [value.strip() for value in values.split(",") if value.strip()]
         if key in axes:
             raise RegardError(f"{key}: varied twice, want all its values in one place, such as {key}=VALUE,VALUE.")
         if not equals or not found or len(set(found)) < len(found):

@@ -12,30 +12,15 @@ from regard.data.batches import EncodedPairs
 from regard.data.corpus import Corpus, Split, load_corpus
 from regard.data.enlarged import training_data
 from regard.data.tokenizers import Tokenizer, TokenizerPair
-from regard.device import (
-    choose_device,
-    choose_precision,
-    has_bfloat16,
-    keep_compiled_products,
-    keep_freed_memory,
-)
+from regard.device import choose_device, choose_precision, has_bfloat16
 from regard.disk import WriteError
 from regard.errors import RegardError
 from regard.models.build import build_model
 from regard.run import Run
 from regard.training.events import Ended, EpochEnded, Event
-from regard.training.lesson import Lesson
 from regard.training.start import begin_with_cooccurrence
-from regard.training.teachers import Teachers
 from regard.training.trainer import Checkpoint, Trainer
 from regard.training.watch import Watch
-
-Tick = Callable[[int, int], None]
-"""Told how much is done, and of how much."""
-
-
-def _ignore(*_: int) -> None:
-    pass
 
 
 @dataclass(frozen=True)
@@ -71,11 +56,11 @@ class EncodedCorpus:
         return encode_split(self.corpus["validation"], self.tokenizers)
 
 
-def _check_machine(config: Config, teachers: Teachers) -> None:
+def _check_machine(config: Config) -> None:
     """Refuse what this machine cannot compute."""
     device = choose_device(config.train.device)
     precision = choose_precision(config.train.precision, device)
-    if "lstm" in {config.model.cell, *teachers.cells} and precision == torch.bfloat16 and not has_bfloat16(device):
+    if config.model.cell == "lstm" and precision == torch.bfloat16 and not has_bfloat16(device):
         raise RegardError(
             "train.precision: got 'bfloat16' with model.cell 'lstm', which this machine cannot compute; want 'float32'."
         )
@@ -91,16 +76,14 @@ def prepare(config: Config) -> tuple[Corpus, TokenizerPair]:
     corpus = load_corpus(config.data, tokens=config.tokenizer.kind)
     tokenizers = TokenizerPair.train(config.tokenizer, corpus["train"].sources, corpus["train"].targets)
     build_model(config.model, source_words=tokenizers.source.size, target_words=tokenizers.target.size)
-    teachers = Teachers.of(config.train.teachers, corpus.sha256)
-    _check_machine(config, teachers)
-    teachers.models(tokenizers)
+    _check_machine(config)
     return corpus, tokenizers
 
 
 class Session:
     """One training bound to its run directory; every event has reached the disk when it is yielded."""
 
-    def __init__(self, run: Run, corpus: Corpus, *, should_stop: Callable[[], bool], tick: Tick) -> None:
+    def __init__(self, run: Run, corpus: Corpus, *, should_stop: Callable[[], bool]) -> None:
         self.run = run
         self.corpus = corpus
         config = run.config
@@ -115,29 +98,20 @@ class Session:
         if config.train.start == "cooccurrence":
             begin_with_cooccurrence(model, data.plain, shared=pair.shared)
         as_begun = config.train.model_copy(update={"threads": threads})
-        is_taught = config.train.teachers and config.train.advice
-        lesson = self._lesson(data.plain, should_stop=should_stop, tick=tick) if is_taught else None
-        self.trainer = Trainer(model, data, as_begun, lesson=lesson, should_stop=should_stop)
+        self.trainer = Trainer(model, data, as_begun, should_stop=should_stop)
         self.watch = Watch(corpus, pair)
 
     @classmethod
-    def begin(
-        cls, config: Config, path: Path, *, should_stop: Callable[[], bool] = lambda: False, tick: Tick = _ignore
-    ) -> "Session":
-        """Load the corpus, train the tokenizers, make the run directory and ask the teachers, if there are any.
-
-        ``tick`` is told how many training pairs these have read, and of how many.
-        """
+    def begin(cls, config: Config, path: Path, *, should_stop: Callable[[], bool] = lambda: False) -> "Session":
+        """Load the corpus, train the tokenizers and make the run directory."""
         Run.refuse_existing(path)
         corpus, tokenizers = prepare(config)
         enlarged = training_data(corpus, config.data)
         sums = {"corpus_sha256": corpus.sha256, "training_sha256": enlarged.sha256}
-        if config.train.teachers:
-            sums["teachers_sha256"] = Teachers.of(config.train.teachers, corpus.sha256).sha256
-        return cls(Run.create(path, config, tokenizers, **sums), enlarged, should_stop=should_stop, tick=tick)
+        return cls(Run.create(path, config, tokenizers, **sums), enlarged, should_stop=should_stop)
 
     @classmethod
-    def resume(cls, run: Run, *, should_stop: Callable[[], bool] = lambda: False, tick: Tick = _ignore) -> "Session":
+    def resume(cls, run: Run, *, should_stop: Callable[[], bool] = lambda: False) -> "Session":
         """Take up a run where its last checkpoint was written."""
         status = run.description["status"]
         if status == "finished":
@@ -151,8 +125,8 @@ class Session:
         if enlarged.sha256 != described.get("training_sha256", corpus.sha256):
             what = run.config.data.extra or "data.bare or data.phrases"
             raise RegardError(f"{what}: gives other training data than when {run.path} began; train a new run.")
-        session = cls(run, enlarged, should_stop=should_stop, tick=tick)
-        if run.can_resume:
+        session = cls(run, enlarged, should_stop=should_stop)
+        if (run.path / "last.safetensors").exists():
             tensors, metadata = run.load_weights("last")
             checkpoint = Checkpoint(tensors, metadata["progress"])
             if name := session.trainer.misfit(checkpoint):
@@ -160,36 +134,6 @@ class Session:
                 raise RegardError(f"{place}: does not fit config.json at '{name}'; put that back as it was.")
             session.trainer.restore(checkpoint)
         return session
-
-    def _lesson(self, pairs: EncodedPairs, *, should_stop: Callable[[], bool], tick: Tick) -> Lesson:
-        """Ask the teachers what they expect of the training data, or read what they said when this run began."""
-        config, tokenizers, place = self.run.config.train, self.run.tokenizers, "lesson"
-        if self.run.has_weights(place):
-            return self._stored_lesson(place, pairs)
-        described = self.run.description
-        teachers = Teachers.of(config.teachers, described["corpus_sha256"])
-        device = choose_device(config.device)
-        models = [model.to(device) for model in teachers.models(tokenizers)]
-        if teachers.sha256 != described["teachers_sha256"]:
-            raise RegardError(f"train.teachers: have learnt more since {self.run.path} began; train a new run.")
-        keep_compiled_products()
-        keep_freed_memory()
-        rows = pairs.within(config.max_length)
-        lesson, done = Lesson.empty(pairs, words=tokenizers.target.size), 0
-        for count in lesson.read(models, rows, precision=choose_precision(config.precision, device)):
-            done += count
-            tick(done, len(rows))
-            if should_stop():
-                raise KeyboardInterrupt
-        self.run.save_weights(lesson.tensors(), place)
-        return lesson
-
-    def _stored_lesson(self, name: str, pairs: EncodedPairs) -> Lesson:
-        tensors, _ = self.run.load_weights(name)
-        if not (lesson := Lesson.of(tensors, pairs, words=self.run.tokenizers.target.size)):
-            where = self.run.path / f"{name}.safetensors"
-            raise RegardError(f"{where}: does not fit the training data. Remove it, and the teachers are asked again.")
-        return lesson
 
     @property
     def notes(self) -> tuple[str, ...]:

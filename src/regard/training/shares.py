@@ -1,7 +1,7 @@
 """One training step, shared out among threads: each computes the gradient of some of the batch's sentences."""
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -9,13 +9,13 @@ import numpy as np
 import torch
 from torch import nn
 
-from regard.data.batches import Batch, Ints
+from regard.data.batches import Batch
 from regard.device import thread_pool, workers
 from regard.models.dropout import Dropout
 from regard.models.embedding import Embedding, add_words
 from regard.models.scoring import autocast, read_batch
 from regard.models.seq2seq import Seq2Seq
-from regard.training.loss import Advice, linear_cross_entropy
+from regard.training.loss import linear_cross_entropy
 from regard.types import Bool, Float, Tensor
 
 
@@ -85,23 +85,13 @@ class Shares:
     """
 
     def __init__(
-        self,
-        model: Seq2Seq,
-        *,
-        threads: int,
-        precision: torch.dtype,
-        smoothing: float,
-        seed: int,
-        device: torch.device,
-        advise: Callable[[Ints], Advice] | None = None,
+        self, model: Seq2Seq, *, threads: int, precision: torch.dtype, smoothing: float, seed: int, device: torch.device
     ) -> None:
-        """Take a model, and who advises on the target tokens of given pairs, if anybody does."""
         self.parameters = list(model.parameters())
         self.learning = [parameter for parameter in self.parameters if parameter.requires_grad]
         """What gradients are computed of; an attention class may have weights that are not to change."""
         self.precision = precision
         self.smoothing = smoothing
-        self.advise = advise
         self.seed = seed
         self.device = device
         self.is_cpu = device.type == "cpu"
@@ -154,10 +144,7 @@ class Shares:
         with autocast(self.device, self.precision):
             features = _of_tokens(read_batch(replica, batch).features, batch.is_target)
             targets = batch.target_out[batch.is_target]
-            advice = self.advise(batch.rows).to(self.device) if self.advise else None
-            loss, nats = linear_cross_entropy(
-                features, replica.output, targets, smoothing=self.smoothing, advice=advice
-            )
+            loss, nats = linear_cross_entropy(features, replica.output, targets, smoothing=self.smoothing)
         found = [(table.weight, *one) for table in self.tables[number] for one in table.forget()]
         leaves = [*(one.leaf for one in self._wanted), *(vectors for _, vectors, _ in found)]
         gradients = torch.autograd.grad(loss, leaves, allow_unused=True)

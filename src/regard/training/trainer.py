@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from functools import partial
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -19,7 +18,6 @@ from regard.errors import RegardError
 from regard.models.scoring import token_log_probs
 from regard.models.seq2seq import Seq2Seq
 from regard.training.events import Began, Ended, EpochEnded, Event, Stepped
-from regard.training.lesson import Lesson
 from regard.training.schedule import rate
 from regard.training.shares import Shares
 from regard.types import Tensor
@@ -106,10 +104,8 @@ class Trainer:
         data: TrainingData,
         config: TrainConfig,
         *,
-        lesson: Lesson | None = None,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> None:
-        """Take a model, what it learns from, and what teachers expect there, if there are any."""
         keep_compiled_products()
         keep_freed_memory()
         self.config = config
@@ -128,7 +124,6 @@ class Trainer:
             smoothing=config.label_smoothing,
             seed=config.seed,
             device=self.device,
-            advise=partial(lesson.advice, share=config.advice) if lesson else None,
         )
         self.optimizer = DividingAdamW(
             self.shares.learning,

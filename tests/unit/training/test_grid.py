@@ -13,8 +13,6 @@ def test_axes_are_read() -> None:
         "model.decoder": ["after", "deep"],
         "model.cell": ["gru"],
     }
-    lists = {"train.teachers": ["['a','b']", "[]"]}
-    assert parse_axes(["train.teachers=['a','b'],[]"]) == lists
     for word in ("model.decoder", "model.decoder=", "model.decoder=after,after"):
         with pytest.raises(RegardError, match="with each key and value once, such as"):
             parse_axes([word])

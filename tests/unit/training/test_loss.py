@@ -3,7 +3,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.training import loss as module
-from regard.training.loss import Advice, linear_cross_entropy
+from regard.training.loss import linear_cross_entropy
 
 L, F, V = 7, 5, 11
 
@@ -26,27 +26,6 @@ def test_loss_and_gradients_are_those_of_torch(
         got = torch.autograd.grad(factor * ours, of, retain_graph=True)
         wanted = torch.autograd.grad(factor * reference, of, retain_graph=True)
         torch.testing.assert_close(got, wanted)
-
-
-@pytest.mark.parametrize("smoothing", [0.0, 0.1])
-@pytest.mark.parametrize("held", [2 * V, module.HELD])
-def test_advised_words_are_expected_beside_the_right_one(
-    smoothing: float, held: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "HELD", held)
-    monkeypatch.setattr(module, "BLOCK", 2)
-    output, features, targets = nn.Linear(F, V), torch.randn(L, F, requires_grad=True), torch.randint(0, V, (L,))
-    words = torch.stack([torch.randperm(V)[:3] for _ in range(L)])
-    words[0, 1] = targets[0]  # the right word may be advised too
-    shares = torch.softmax(torch.randn(L, 3), dim=1) * torch.linspace(0, 0.9, L)[:, None]
-    expected = torch.zeros(L, V).scatter_add_(1, words, shares)
-    expected[torch.arange(L), targets] += 1 - shares.sum(dim=1)
-    reference = nn.functional.cross_entropy(output(features), expected, label_smoothing=smoothing, reduction="sum")
-    ours, nats = linear_cross_entropy(features, output, targets, smoothing=smoothing, advice=Advice(words, shares))
-    torch.testing.assert_close(ours, reference)
-    torch.testing.assert_close(nats, nn.functional.cross_entropy(output(features), targets, reduction="sum").detach())
-    of = features, output.weight, output.bias
-    torch.testing.assert_close(torch.autograd.grad(ours, of), torch.autograd.grad(reference, of))
 
 
 @pytest.mark.parametrize("held", [1, 8 * V, module.HELD])
