@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ import torch
 from click.testing import CliRunner, Result
 
 import regard
-from regard.cli import COMMANDS, main
+from regard.cli import COMMANDS, INTERRUPTED, main
 from regard.data.reverse import Reverse
 from regard.disk import lock
 from regard.run import Run
@@ -142,6 +143,8 @@ def test_evaluate_prints_scores_with_signatures_and_stores_them(run: Path) -> No
          "Error: Unknown split 'tset' of corpus reverse. Did you mean 'test'?"),
         (["evaluate", "{run}", "--unknown", "replace"],
          "Error: --unknown: got 'replace', want 'show' or 'forbid' to evaluate; translate can replace."),
+        (["translate", "{run}", "--min-length", "2x+9", "--max-length", "1x+9"],
+         "Error: --min-length: got more than the greatest length, whatever the sentence; want no more."),
         (["resume", "{run}"], "Error: {run}: finished; there is nothing to resume."),
         (["train", "reverse", "--run", "{run}"],
          "Error: {run}: exists already. Choose another directory, or remove it."),
@@ -208,6 +211,18 @@ def test_ctrl_c_then_resume_ends_with_the_weights_of_an_uninterrupted_run(run: P
         one, other = Run.open(path).load_weights(name)[0], Run.open(run).load_weights(name)[0]
         assert set(one) == set(other)
         assert all(torch.equal(one[key], other[key]) for key in one)
+
+
+def test_a_second_ctrl_c_is_not_told(run: Path) -> None:
+    command, pipe = [sys.executable, "-m", "regard", "translate", str(run)], subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stderr=pipe, stdout=pipe) as process:
+        time.sleep(2)  # torch is being imported, or the input waited for
+        process.send_signal(signal.SIGINT)
+        assert process.stderr
+        told = process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        told += process.stderr.read()
+    assert (process.returncode, told) == (INTERRUPTED, b"stopped\n")
 
 
 def test_a_run_is_trained_by_one_process_at_a_time(run: Path, tmp_path: Path) -> None:

@@ -116,6 +116,14 @@ def test_the_threads_of_the_experiment_count(monkeypatch: pytest.MonkeyPatch) ->
     assert seen == [1, 1]
 
 
+def test_whatever_is_measured_has_the_threads_of_the_experiment(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    result = CliRunner().invoke(main, ["bench", "homework", *SMALL, "train.threads=1", "--only", "latency", "--json"])
+    torch.set_num_threads(before)
+    assert [json.loads(line)["threads"] for line in result.stdout.splitlines()] == [1, 1]
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [

@@ -3,8 +3,10 @@
 import errno
 import io
 import os
+import signal
 import sys
 import textwrap
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
@@ -19,8 +21,8 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """What goes wrong where there is no room."""
 OPTIONS = {
     "width": "--beam", "alpha": "--length-penalty", "coverage": "--coverage", "n_best": "--n-best",
-    "draws": "--n-best", "max_length": "--max-length", "no_repeat": "--no-repeat", "temperature": "--temperature",
-    "top_k": "--top-k", "top_p": "--top-p", "prefix": "--prefix",
+    "draws": "--n-best", "max_length": "--max-length", "min_length": "--min-length", "no_repeat": "--no-repeat",
+    "temperature": "--temperature", "top_k": "--top-k", "top_p": "--top-p", "prefix": "--prefix",
 }  # fmt: skip
 """What settings of a search are called on the command line."""
 COMMANDS = {
@@ -64,6 +66,13 @@ def _discard_output() -> None:
 
 class Commands(click.Group):
     """Commands by name; none is imported before it is needed."""
+
+    is_whole_process = False
+
+    def main(self, args: Sequence[str] | None = None, *others: Any, **extra: Any) -> Any:
+        """Run what the command line says, or the words given, as tests do."""
+        self.is_whole_process = args is None
+        return super().main(args, *others, **extra)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Before anything is told, let nothing fail for want of a character.
@@ -114,6 +123,8 @@ class Commands(click.Group):
                 raise
             raise UserError(f"{textwrap.shorten(str(error.filename), 80)}: {error.strerror}.") from None
         except KeyboardInterrupt:
+            if self.is_whole_process:
+                signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C would be told by whatever ends here
             click.echo("stopped", err=True)
             raise SystemExit(INTERRUPTED) from None
 

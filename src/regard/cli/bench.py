@@ -63,6 +63,7 @@ def bench(
 def _speeds(config: "Config", parts: tuple[str, ...], *, seconds: float, sentences: int) -> "Iterator[Speed]":
     from regard import bench as measure
 
+    measure.keep_to_threads(config)
     if "training" in parts:
         yield from measure.training(config, seconds=seconds)
     if "profile" in parts:

@@ -36,6 +36,10 @@ class Length:
             raise RegardError(f"got '{text}', want a number of tokens such as 40, or relative to the source: 1.5x+10.")
         return cls(ratio=float(found["ratio"] or 0), offset=int(found["offset"] or 0))
 
+    def is_always_above(self, other: "Length") -> bool:
+        """Tell whether this is longer, whatever the source."""
+        return self.ratio >= other.ratio and self.offset >= other.offset and self != other
+
     def of(self, source_lengths: Int[Tensor, " B"]) -> Int[Tensor, " B"]:
         """Return the length for each source, at least 1."""
         product = source_lengths * self.ratio + 1e-4  # 0.7 x 10 is 7, also in binary

@@ -126,6 +126,8 @@ def strategy_of(
     """Build a strategy from what users are asked for, on the command line and by the service."""
     if max_length == Length():
         raise RegardError("search.max_length: got 0, want at least 1.")
+    if min_length and max_length and min_length.is_always_above(max_length):
+        raise RegardError("search.min_length: got more than the greatest length, whatever the sentence; want no more.")
     kind = Gnmt if gnmt else Power
     normalisation = kind() if length_penalty is None else kind(length_penalty) if length_penalty else Plain()
     constraints: tuple[Constraint, ...] = (NoUnknown(),) if unknown == "forbid" else ()

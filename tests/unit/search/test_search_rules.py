@@ -149,6 +149,14 @@ def test_lengths_follow_the_source() -> None:
     assert Length(ratio=1.0, offset=-9).of(lengths).tolist() == [1, 1, 21]
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "is_above"),
+    [("9", "3", True), ("2x+3", "1x+3", True), ("1x", "1x", False), ("9", "1x+3", False), ("1x+3", "9", False)],
+)
+def test_a_length_is_above_another_for_every_source_or_not(one: str, other: str, is_above: bool) -> None:
+    assert Length.parse(one).is_always_above(Length.parse(other)) is is_above
+
+
 @pytest.mark.parametrize("way", [greedy, beam])
 def test_the_prefix_counts(way: object) -> None:
     table = TableStepper(words=7, longest=5, lengths=[3, 2], seed=4)
