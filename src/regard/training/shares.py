@@ -12,10 +12,11 @@ from torch import nn
 from regard.data.batches import Batch
 from regard.device import thread_pool, workers
 from regard.models.dropout import Dropout
-from regard.models.embedding import Embedding, add_words
+from regard.models.embedding import Embedding
 from regard.models.scoring import autocast, read_batch
 from regard.models.seq2seq import Seq2Seq
 from regard.training.loss import linear_cross_entropy
+from regard.training.totals import OfWords, Term, Totals
 from regard.types import Bool, Float, Tensor
 
 
@@ -29,43 +30,13 @@ class Gradient:
     """One for each parameter that learns, of the loss summed over target tokens; good until the next is computed."""
 
 
-class OfWords(NamedTuple):
-    """The gradient of some rows of a table."""
-
-    parameter: Tensor
-    words: Tensor
-    gradient: Tensor
-
-
-class LookedUp:
-    """The gradient of a table that is only looked up: zero but for the words of one batch.
-
-    It stays for all batches, and may be scaled, but nothing else may be written to it. Filling it with zeros, or adding
-    it up with another share's, would go over all words.
-    """
-
-    def __init__(self, parameter: Tensor) -> None:
-        self.gradient = torch.zeros_like(parameter)
-        self._words: list[Tensor] = []
-
-    def add(self, of_words: OfWords) -> None:
-        """Add the gradient of some words."""
-        self._words.append(of_words.words.flatten())
-        add_words(self.gradient, of_words.words, of_words.gradient)
-
-    def clear(self) -> None:
-        """Set to zero what was added."""
-        while self._words:
-            self.gradient.index_fill_(0, self._words.pop(), 0)
-
-
 @dataclass(frozen=True, slots=True)
 class Part:
     """What a share of a batch teaches."""
 
     nats: float
-    whole: dict[Tensor, Tensor]
-    """Gradients by parameter."""
+    terms: list[Term]
+    """Gradients of whole parameters."""
     words: list[OfWords]
 
 
@@ -106,8 +77,8 @@ class Shares:
         tables = [table.weight for table in self.tables[0] if table.weight in short and table.weight.requires_grad]
         self._wanted = [Wanted(parameter, short.get(parameter, parameter)) for parameter in self.learning]
         self._wanted += [Wanted(table, table) for table in tables]
-        self._tables: dict[Tensor, LookedUp] = {}
         self._pool = thread_pool(threads)
+        self._totals = Totals(self.learning, pool=self._pool, workers=count)
 
     def gradient(self, batch: Batch, *, step: int) -> Gradient:
         """Return the gradient of a batch; the dropout depends on seed, step and share alone."""
@@ -150,46 +121,15 @@ class Shares:
         gradients = torch.autograd.grad(loss, leaves, allow_unused=True)
         of_words = zip(found, gradients[len(self._wanted) :], strict=True)
         words = [OfWords(table, which, slope) for (table, _, which), slope in of_words if slope is not None]
-        return Part(nats.item(), self._gathered(gradients[: len(self._wanted)]), words)
-
-    def _gathered(self, gradients: Sequence[Tensor | None]) -> dict[Tensor, Tensor]:
-        """Add up what belongs to the same parameter; None has no part in the loss."""
-        gathered: dict[Tensor, Tensor] = {}
-        used: set[int] = set()
-        for (parameter, _), gradient in zip(self._wanted, gradients, strict=True):
-            if gradient is None:
-                continue
-            if parameter in gathered:
-                gathered[parameter] += gradient
-            else:
-                own = gradient.to(parameter.dtype)
-                # Of a sum autograd returns one gradient for all parts, or one number for all elements; the optimiser
-                # writes to gradients, and reads them in the order of the parameter.
-                if own.data_ptr() in used or own.stride() != parameter.stride():
-                    own = torch.empty_like(parameter).copy_(gradient)
-                used.add(own.data_ptr())
-                gathered[parameter] = own
-        return gathered
+        terms = zip(self._wanted, gradients, strict=False)  # None has no part in the loss
+        return Part(nats.item(), [Term(one.parameter, slope) for one, slope in terms if slope is not None], words)
 
     def _sum(self, parts: Sequence[Part]) -> Gradient:
-        """Add up what the shares teach, one after the other."""
-        first, *others = (part.whole for part in parts)
-        total = dict(first)
-        for other in others:
-            both = [parameter for parameter in other if parameter in total]
-            torch._foreach_add_([total[parameter] for parameter in both], [other[parameter] for parameter in both])
-            total = other | total
-        for table in self._tables.values():
-            table.clear()
-        for one in (of_words for part in parts for of_words in part.words):
-            if one.parameter in total:
-                add_words(total[one.parameter], one.words, one.gradient)
-                continue
-            if one.parameter not in self._tables:
-                self._tables[one.parameter] = LookedUp(one.parameter)
-            self._tables[one.parameter].add(one)
-        total = {parameter: table.gradient for parameter, table in self._tables.items()} | total
-        tensors = (total[p] if p in total else torch.zeros_like(p) for p in self.learning)
+        """Add up what the shares teach, in their order."""
+        terms = (term for part in parts for term in part.terms)
+        words = (of_words for part in parts for of_words in part.words)
+        totals = self._totals.add_up(terms, words)
+        tensors = (totals[p] if p in totals else torch.zeros_like(p) for p in self.learning)
         return Gradient(sum(part.nats for part in parts), tuple(tensors))
 
     @torch.no_grad()
