@@ -285,6 +285,21 @@ def test_help_needs_no_torch_and_names_every_command() -> None:
     assert all(f"\n  {name} " in done.stdout for name in COMMANDS)
 
 
+@pytest.mark.parametrize(("words", "is_changed"), [("", True), ("['list']", False)])
+def test_garbage_collection_is_left_alone_where_regard_is_not_the_whole_process(words: str, is_changed: bool) -> None:
+    code = f"""
+import gc, sys
+from regard.cli import main
+before, sys.argv = gc.get_threshold(), ['regard', 'list']
+try:
+    main({words})
+except SystemExit:
+    print('changed' if gc.get_threshold() != before else 'as it was')
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.endswith("changed\n") == is_changed
+
+
 @pytest.mark.parametrize("kind", ["presets", "keys", "attention", "corpora", "decoders", "metrics"])
 def test_list_describes_every_part(kind: str) -> None:
     result = call("list", kind)
