@@ -79,14 +79,15 @@ class _Layer(torch.autograd.Function):
         states[:, 0] = first
         reset_update = first.new_empty(directions, steps, batch, 2 * size)
         candidates, inner = (first.new_empty(directions, steps, batch, size) for _ in range(2))
-        matrix = from_state.mT
+        matrix, product = from_state.mT, first.new_empty(directions, batch, 3 * size)
+        h_gates, h_candidate = product[..., gates], product[..., candidate]
         by_step = (projected[..., gates], projected[..., candidate], reset_update, candidates, inner)
         r, z = reset_update.chunk(2, dim=3)
         rows = zip(*(part.unbind(1) for part in (*by_step, r, z, states[:, :-1], states[:, 1:])), strict=True)
         for x_gates, x_candidate, gate, new, inside, reset, update, before, after in rows:
-            product = torch.bmm(before, matrix)
-            torch.add(x_gates, product[..., gates], out=gate).sigmoid_()
-            torch.add(product[..., candidate], inner_bias, out=inside)
+            torch.bmm(before, matrix, out=product)
+            torch.add(x_gates, h_gates, out=gate).sigmoid_()
+            torch.add(h_candidate, inner_bias, out=inside)
             torch.addcmul(x_candidate, reset, inside, out=new).tanh_()
             torch.lerp(new, before, update, out=after)
         context.save_for_backward(turned, x, from_input, from_state, states, reset_update, candidates, inner)
