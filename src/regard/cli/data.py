@@ -8,9 +8,12 @@ from regard.errors import RegardError, did_you_mean
 from regard.parts import CORPORA
 
 
-@click.group()
-def data() -> None:
-    """List corpora and fetch their files."""
+@click.group(invoke_without_command=True)
+@click.pass_context
+def data(context: click.Context) -> None:
+    """List corpora, which is what happens without a COMMAND, and fetch their files."""
+    if context.invoked_subcommand is None:
+        context.invoke(list_corpora)
 
 
 @data.command("list")

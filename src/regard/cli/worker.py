@@ -12,7 +12,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from regard.cli import INTERRUPTED
+from regard.cli import INTERRUPTED, interrupt
 from regard.cli.terminal import say
 from regard.disk import lock
 from regard.errors import RegardError
@@ -21,7 +21,7 @@ from regard.errors import RegardError
 def main() -> int:
     """Read the job from the first argument, as JSON; return the exit code."""
     job: dict[str, Any] = json.loads(sys.argv[1])
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have told its background jobs to ignore it
+    signal.signal(signal.SIGINT, interrupt)  # a shell may have told its background jobs to ignore it
     threading.Thread(target=_stop_with_parent, daemon=True).start()
     try:
         with lock(Path(job["path"]), is_waiting=True):

@@ -78,7 +78,7 @@ class Shares:
         self._wanted = [Wanted(parameter, short.get(parameter, parameter)) for parameter in self.learning]
         self._wanted += [Wanted(table, table) for table in tables]
         self._pool = thread_pool(threads)
-        self._totals = Totals(self.learning, pool=self._pool, workers=count)
+        self._totals = Totals(pool=self._pool, workers=count)
 
     def gradient(self, batch: Batch, *, step: int) -> Gradient:
         """Return the gradient of a batch; the dropout depends on seed, step and share alone."""

@@ -10,7 +10,7 @@ from regard.models.embedding import add_words
 from regard.types import Tensor
 
 AT_A_TIME = 2**16
-"""Numbers that are added up at a time; with their terms they fit a core's own cache."""
+"""Numbers that are added up at a time: 256 KB of sums, which with their terms are to fit a core's own cache."""
 
 
 class Term(NamedTuple):
@@ -35,15 +35,15 @@ class Totals:
     it; and taking tens of megabytes anew at every step would cost more than adding up.
     """
 
-    def __init__(self, parameters: Iterable[Tensor], *, pool: ThreadPoolExecutor, workers: int) -> None:
-        self._totals = {parameter: torch.empty_like(parameter) for parameter in parameters}
+    def __init__(self, *, pool: ThreadPoolExecutor, workers: int) -> None:
+        self._sums: dict[Tensor, Tensor] = {}
         self._tables: dict[Tensor, LookedUp] = {}
         self._pool = pool
         self._workers = workers
 
     def add_up(self, terms: Iterable[Term], words: Iterable[OfWords]) -> dict[Tensor, Tensor]:
         """Return the sums by parameter, good until the next are asked for; terms are added in the order given."""
-        sums = self._whole(terms)
+        sums = self._of_whole_parameters(terms)
         for table in self._tables.values():
             table.clear()
         for one in words:
@@ -55,17 +55,19 @@ class Totals:
             self._tables[one.parameter].add(one)
         return {parameter: table.gradient for parameter, table in self._tables.items()} | sums
 
-    def _whole(self, terms: Iterable[Term]) -> dict[Tensor, Tensor]:
+    def _of_whole_parameters(self, terms: Iterable[Term]) -> dict[Tensor, Tensor]:
         by_parameter: dict[Tensor, list[Tensor]] = {}
         for parameter, gradient in terms:
             by_parameter.setdefault(parameter, []).append(gradient)
-        sums = {parameter: self._totals[parameter] for parameter in by_parameter}
+        for parameter in by_parameter.keys() - self._sums.keys():
+            self._sums[parameter] = torch.empty_like(parameter)
+        sums = {parameter: self._sums[parameter] for parameter in by_parameter}
         pieces = [piece for parameter, total in sums.items() for piece in _pieces(total, by_parameter[parameter])]
         if self._workers == 1:
-            _add_up(pieces)
+            _fill(pieces)
         else:
             shares = (pieces[number :: self._workers] for number in range(self._workers))
-            list(self._pool.map(_add_up, shares))
+            list(self._pool.map(_fill, shares))
         return sums
 
 
@@ -99,8 +101,7 @@ def _pieces(total: Tensor, terms: Sequence[Tensor]) -> Iterable[tuple[Tensor, ..
     return zip(*(tensor.split(rows) for tensor in (total, *terms)), strict=True)
 
 
-@torch.no_grad()
-def _add_up(pieces: Iterable[tuple[Tensor, ...]]) -> None:
+def _fill(pieces: Iterable[tuple[Tensor, ...]]) -> None:
     for total, first, *others in pieces:
         total.copy_(first)
         for other in others:

@@ -24,6 +24,7 @@ def test_every_corpus_is_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.delenv("REGARD_DATA", raising=False)
     code, lines = run("list")
     assert code == 0
+    assert (code, lines) == run()
     assert [line.split()[0] for line in lines if not line.startswith(" ")] == list(CORPORA)
     assert all(line[10:].strip() for line in lines)
     place = f"{tmp_path}/regard/multi30k"
