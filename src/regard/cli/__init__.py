@@ -82,6 +82,7 @@ def interrupt(number: int, frame: FrameType | None) -> None:
     inner = frame
     while inner:
         if inner.f_code.co_filename == IMPORTER:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
             os.write(sys.stderr.fileno(), b"stopped\n")
             os._exit(INTERRUPTED)
         inner = inner.f_back
