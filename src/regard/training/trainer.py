@@ -186,7 +186,7 @@ class Trainer:
         for key, value in tensors.items():
             if key.startswith("optimizer."):
                 _, index, name = key.split(".", 2)
-                state.setdefault(int(index), {})[name] = value
+                state.setdefault(int(index), {})[name] = value.clone()  # the optimiser changes it in place
         groups = self.optimizer.state_dict()["param_groups"]
         self.optimizer.load_state_dict({"state": state, "param_groups": groups})
         self.progress = Progress(**json.loads(checkpoint.progress))

@@ -16,7 +16,7 @@ from regard.models.build import build_model
 from regard.models.scoring import read_batch
 from regard.training import trainer as training
 from regard.training.events import Ended, EpochEnded, Event, Stepped
-from regard.training.trainer import Trainer
+from regard.training.trainer import Checkpoint, Trainer
 
 MODEL = ModelConfig(embedding=8, encoder_hidden=6, hidden=10, attention_size=7, dropout=0.2)
 
@@ -270,3 +270,17 @@ def test_it_asks_for_compiled_products_to_be_remembered(monkeypatch: pytest.Monk
     monkeypatch.delenv("ONEDNN_PRIMITIVE_CACHE_CAPACITY")
     make()
     assert os.environ["ONEDNN_PRIMITIVE_CACHE_CAPACITY"] == str(COMPILED)
+
+
+def test_a_checkpoint_is_not_changed_by_those_who_go_on_from_it() -> None:
+    begun = make(epochs=1, ema=0.9)
+    list(begun.fit())
+    stored, ends = begun.checkpoint(), []
+    tensors = {name: tensor.clone() for name, tensor in stored.tensors.items()}
+    for _ in range(2):
+        trainer = make(ema=0.9)
+        trainer.restore(Checkpoint(tensors, stored.progress.replace('"finished"', '""')))
+        list(trainer.fit())
+        ends.append(trainer.weights())
+    assert not torch.equal(ends[0]["output.bias"], tensors["average.output.bias"])
+    assert all(torch.equal(ends[0][name], ends[1][name]) for name in ends[0])
