@@ -1,11 +1,13 @@
 """`regard serve`."""
 
 import os
+import signal
 import sys
 from pathlib import Path
 
 import click
 
+from regard.cli import interrupt
 from regard.cli.terminal import say
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
@@ -32,6 +34,8 @@ def serve(runs: tuple[Path, ...], host: str, port: int, opens: bool) -> None:
         if host not in LOOPBACK:
             say(f"--host {host}: whoever reaches this machine can use the service.")
         say(f"{', '.join(models.all)}: at {url}; Ctrl-C ends it")
+        if signal.getsignal(signal.SIGINT) is interrupt:  # asyncio takes Ctrl-C over from Python's own handler alone
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
             click.echo(url)
             if opens:
