@@ -96,22 +96,31 @@ def machine_limit(dtype: torch.dtype = torch.float32, *, repetitions: int = 8) -
     return max(rate(size) for size in SIZES)
 
 
-def training(config: Config, *, seconds: float) -> tuple[Speed, Speed]:
-    """Train a fresh model for some seconds; return the limit, measured before and after, and the speed."""
+def training(config: Config, *, seconds: float) -> tuple[Speed, Speed, Speed]:
+    """Train a fresh model; return the limit, measured before and after, and the speed: of its first seconds, and later.
+
+    In its first 150 steps a training takes memory from the system, and compiles products for every length of a batch.
+    """
     trainer, batches = _fresh_training(config)
     before = machine_limit(trainer.precision)
     trainer.step(batches[0], config.train.learning_rate)
-    done, tokens, began = 0, 0, time.perf_counter()
-    while (passed := time.perf_counter() - began) < seconds:
-        tokens += trainer.step(batches[done % len(batches)], config.train.learning_rate)[1]
-        done += 1
+    turns = cycle(batches)
+    speeds = [_tokens_per_second(trainer, turns, config.train.learning_rate, seconds=seconds) for _ in range(2)]
     limit = max(before, machine_limit(trainer.precision))
-    needed = _operations_per_token(trainer, batches[:8]) * tokens / limit
+    needed = _operations_per_token(trainer, batches[:8]) / limit
     name = str(trainer.precision).removeprefix("torch.")
-    return (
-        Speed(f"limit of matrix products, {name}", limit / 1e9, "GFLOP/s"),
-        Speed("training", tokens / passed, "target tokens/s", needed / passed),
+    what = (f"training, its first {seconds:g} s", "training")
+    first, later = (
+        Speed(label, speed, "target tokens/s", needed * speed) for label, speed in zip(what, speeds, strict=True)
     )
+    return Speed(f"limit of matrix products, {name}", limit / 1e9, "GFLOP/s"), first, later
+
+
+def _tokens_per_second(trainer: Trainer, batches: Iterator[Batch], learning_rate: float, *, seconds: float) -> float:
+    tokens, began = 0, time.perf_counter()
+    while (passed := time.perf_counter() - began) < seconds:
+        tokens += trainer.step(next(batches), learning_rate)[1]
+    return tokens / passed
 
 
 def profile(config: Config, *, steps: int = 10, most: int = 10) -> Iterator[Speed]:

@@ -30,9 +30,9 @@ def test_the_limit_is_a_rate_of_operations(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_training_is_measured_against_the_limit(config: Config, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench, "machine_limit", lambda dtype: 1e12)
-    _, at_1e12 = bench.training(config, seconds=0.3)
+    _, _, at_1e12 = bench.training(config, seconds=0.3)
     monkeypatch.setattr(bench, "machine_limit", lambda dtype: 1e9)
-    limit, at_1e9 = bench.training(config, seconds=0.3)
+    limit, _, at_1e9 = bench.training(config, seconds=0.3)
     assert limit.value == 1
     assert at_1e12.value > 0
     assert at_1e9.share_of_limit / at_1e9.value == pytest.approx(1000 * at_1e12.share_of_limit / at_1e12.value)
@@ -41,7 +41,7 @@ def test_training_is_measured_against_the_limit(config: Config, monkeypatch: pyt
 def test_operations_are_those_of_the_matrix_products(config: Config, monkeypatch: pytest.MonkeyPatch) -> None:
     output_only = 3 * 2 * (10 + 12) * 50  # forward and twice backward, [context 12, state 10] to 50 words
     monkeypatch.setattr(bench, "machine_limit", lambda dtype: 1.0)
-    _, speed = bench.training(config, seconds=0.1)
+    _, _, speed = bench.training(config, seconds=0.1)
     operations_per_token = speed.share_of_limit / speed.value
     states = 3 * 2 * (3 * 10 * (8 + 10) + 2 * 3 * 6 * (8 + 6))  # decoder and both ways of the encoder
     assert output_only + 0.8 * states < operations_per_token < 1.4 * (output_only + states)
@@ -50,8 +50,8 @@ def test_operations_are_those_of_the_matrix_products(config: Config, monkeypatch
 def test_operations_are_counted_with_a_lexicon_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench, "machine_limit", lambda dtype: 1.0)
     tied = [*SMALL, "model.readout=8", "tokenizer.vocabulary=50", "train.batch=100"]
-    _, without = bench.training(load_config("multi30k", [*tied, "model.lexicon=0"]), seconds=0.1)
-    _, speed = bench.training(load_config("multi30k", tied), seconds=0.1)
+    _, _, without = bench.training(load_config("multi30k", [*tied, "model.lexicon=0"]), seconds=0.1)
+    _, _, speed = bench.training(load_config("multi30k", tied), seconds=0.1)
     assert speed.share_of_limit / speed.value > without.share_of_limit / without.value
 
 
@@ -87,9 +87,11 @@ def test_the_command_prints_one_object_a_line() -> None:
     arguments = ["bench", "homework", *SMALL, "--only", "training", "--seconds", "1", "--json"]
     result = CliRunner().invoke(main, arguments)
     assert result.exit_code == 0
-    limit, training = map(json.loads, result.stdout.splitlines())
+    limit, first, training = map(json.loads, result.stdout.splitlines())
     precision = "bfloat16" if torch.cpu.get_capabilities().get("avx512_bf16") else "float32"
     assert limit["what"] == f"limit of matrix products, {precision}"
+    assert first["what"] == "training, its first 1 s"
+    assert training["what"] == "training"
     assert training["experiment"] == "homework"
     assert training["share_of_limit"] > 0
     assert training["threads"] == torch.get_num_threads()
@@ -101,7 +103,7 @@ def test_the_command_prints_one_object_a_line() -> None:
 def test_all_recurrent_networks_are_counted(cell: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench, "machine_limit", lambda dtype: 1.0)
     gates = {"gru": 3, "lstm": 4, "rnn": 1}[cell]
-    _, speed = bench.training(load_config("homework", [*SMALL, f"model.cell={cell}"]), seconds=0.1)
+    _, _, speed = bench.training(load_config("homework", [*SMALL, f"model.cell={cell}"]), seconds=0.1)
     output = 3 * 2 * (10 + 12) * 50
     states = 3 * 2 * gates * (10 * (8 + 10) + 2 * 6 * (8 + 6))
     assert output + 0.8 * states < speed.share_of_limit / speed.value < 1.4 * (output + states)

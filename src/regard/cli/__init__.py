@@ -1,5 +1,6 @@
 """The command line: one file per command, loaded when asked for."""
 
+import atexit
 import errno
 import gc
 import io
@@ -101,6 +102,7 @@ class Commands(click.Group):
             if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
                 signal.signal(signal.SIGINT, interrupt)
             gc.set_threshold(MANY, *gc.get_threshold()[1:])
+            atexit.register(gc.freeze)  # looking through all memory before the system takes it back is for nothing
         return super().main(args, *others, **extra)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
