@@ -97,29 +97,29 @@ def machine_limit(dtype: torch.dtype = torch.float32, *, repetitions: int = 8) -
 
 
 def training(config: Config, *, seconds: float) -> tuple[Speed, Speed, Speed]:
-    """Train a fresh model; return the limit, measured before and after, and the speed: of its first seconds, and later.
+    """Train a fresh model; return the limit, measured before and after, and the speed at first and in as long after it.
 
-    In its first 150 steps a training takes memory from the system, and compiles products for every length of a batch.
+    At first a training takes memory from the system, and compiles products for every length that it meets.
     """
     trainer, batches = _fresh_training(config)
     before = machine_limit(trainer.precision)
     trainer.step(batches[0], config.train.learning_rate)
     turns = cycle(batches)
-    speeds = [_tokens_per_second(trainer, turns, config.train.learning_rate, seconds=seconds) for _ in range(2)]
+    at_first, later = (_tokens_per_second(trainer, turns, seconds=seconds) for _ in range(2))
     limit = max(before, machine_limit(trainer.precision))
     needed = _operations_per_token(trainer, batches[:8]) / limit
     name = str(trainer.precision).removeprefix("torch.")
-    what = (f"training, its first {seconds:g} s", "training")
-    first, later = (
-        Speed(label, speed, "target tokens/s", needed * speed) for label, speed in zip(what, speeds, strict=True)
+    return (
+        Speed(f"limit of matrix products, {name}", limit / 1e9, "GFLOP/s"),
+        Speed("training", at_first, "target tokens/s", needed * at_first),
+        Speed("training, warmed up", later, "target tokens/s", needed * later),
     )
-    return Speed(f"limit of matrix products, {name}", limit / 1e9, "GFLOP/s"), first, later
 
 
-def _tokens_per_second(trainer: Trainer, batches: Iterator[Batch], learning_rate: float, *, seconds: float) -> float:
+def _tokens_per_second(trainer: Trainer, batches: Iterator[Batch], *, seconds: float) -> float:
     tokens, began = 0, time.perf_counter()
     while (passed := time.perf_counter() - began) < seconds:
-        tokens += trainer.step(next(batches), learning_rate)[1]
+        tokens += trainer.step(next(batches), trainer.config.learning_rate)[1]
     return tokens / passed
 
 

@@ -217,9 +217,9 @@ def test_a_closed_stream_is_one_line(runs: dict[str, str], closed: str, name: st
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
-@pytest.mark.parametrize("words", [["translate"], ["evaluate", "--json"]])
+@pytest.mark.parametrize("words", [["translate", "RUN"], ["evaluate", "RUN", "--json"], ["--help"], ["list", "--help"]])
 def test_output_that_finds_no_room_is_one_line(runs: dict[str, str], words: list[str]) -> None:
-    command = [sys.executable, "-m", "regard", words[0], runs["strings"], *words[1:]]
+    command = [sys.executable, "-m", "regard", *(runs["strings"] if word == "RUN" else word for word in words)]
     with open("/dev/full", "w") as full:
         done = subprocess.run(
             command, input="ab\n", stdout=full, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT, check=False

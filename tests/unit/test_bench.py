@@ -38,6 +38,14 @@ def test_training_is_measured_against_the_limit(config: Config, monkeypatch: pyt
     assert at_1e9.share_of_limit / at_1e9.value == pytest.approx(1000 * at_1e12.share_of_limit / at_1e12.value)
 
 
+def test_training_is_measured_at_first_and_then_warmed_up(config: Config, monkeypatch: pytest.MonkeyPatch) -> None:
+    speeds = iter((1.0, 2.0))
+    monkeypatch.setattr(bench, "_tokens_per_second", lambda trainer, batches, seconds: next(speeds))
+    _, at_first, later = bench.training(config, seconds=0.1)
+    assert (at_first.value, later.value) == (1.0, 2.0)
+    assert later.share_of_limit == pytest.approx(2 * at_first.share_of_limit)
+
+
 def test_operations_are_those_of_the_matrix_products(config: Config, monkeypatch: pytest.MonkeyPatch) -> None:
     output_only = 3 * 2 * (10 + 12) * 50  # forward and twice backward, [context 12, state 10] to 50 words
     monkeypatch.setattr(bench, "machine_limit", lambda dtype: 1.0)
@@ -87,11 +95,10 @@ def test_the_command_prints_one_object_a_line() -> None:
     arguments = ["bench", "homework", *SMALL, "--only", "training", "--seconds", "1", "--json"]
     result = CliRunner().invoke(main, arguments)
     assert result.exit_code == 0
-    limit, first, training = map(json.loads, result.stdout.splitlines())
+    limit, training, later = map(json.loads, result.stdout.splitlines())
     precision = "bfloat16" if torch.cpu.get_capabilities().get("avx512_bf16") else "float32"
     assert limit["what"] == f"limit of matrix products, {precision}"
-    assert first["what"] == "training, its first 1 s"
-    assert training["what"] == "training"
+    assert [training["what"], later["what"]] == ["training", "training, warmed up"]
     assert training["experiment"] == "homework"
     assert training["share_of_limit"] > 0
     assert training["threads"] == torch.get_num_threads()

@@ -75,6 +75,16 @@ def _discard_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def _refused(error: OSError) -> Exception:
+    """Return one line about what the system refuses, or the error itself where click or Python know what to do."""
+    if error.errno in FULL and not error.filename:
+        _discard_output()
+        return UserError(f"standard output: {error.strerror}.")
+    if error.errno == errno.EPIPE or not error.filename:  # click ends quietly when nobody reads any more
+        return error
+    return UserError(f"{textwrap.shorten(str(error.filename), 80)}: {error.strerror}.")
+
+
 def interrupt(number: int, frame: FrameType | None) -> None:
     """Stop what Ctrl-C is to stop: by an exception, but at once while something is imported.
 
@@ -113,7 +123,10 @@ class Commands(click.Group):
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="replace" if stream.isatty() else "backslashreplace")
-        return super().parse_args(ctx, args)
+        try:
+            return super().parse_args(ctx, args)
+        except OSError as error:
+            raise _refused(error) from None
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Name the commands in the order of first use."""
@@ -147,12 +160,7 @@ class Commands(click.Group):
         except click.UsageError as error:
             raise UserError(error.format_message()) from None
         except OSError as error:
-            if error.errno in FULL and not error.filename:
-                _discard_output()
-                raise UserError(f"standard output: {error.strerror}.") from None
-            if error.errno == errno.EPIPE or not error.filename:  # click ends quietly when nobody reads any more
-                raise
-            raise UserError(f"{textwrap.shorten(str(error.filename), 80)}: {error.strerror}.") from None
+            raise _refused(error) from None
         except KeyboardInterrupt:
             if self.is_whole_process:
                 signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C would be told by whatever ends here

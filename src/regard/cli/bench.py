@@ -29,7 +29,13 @@ ON_REQUEST = ("profile",)
     multiple=True,
     help="Measure only this; may be repeated.",
 )
-@click.option("--seconds", type=click.FloatRange(1), default=20.0, show_default=True, help="How long to train, twice.")
+@click.option(
+    "--seconds",
+    type=click.FloatRange(1),
+    default=20.0,
+    show_default=True,
+    help="How long to train, and as long again warmed up.",
+)
 @click.option("--sentences", type=click.IntRange(1), default=256, show_default=True, help="How many to decode.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
 def bench(
@@ -41,8 +47,8 @@ def bench(
     subwords there are, vocabularies have 6,000 words. `sentence` and `start` translate a real sentence with the model
     in the box; `profile`, on request, says what a training step of one thread spends its time on. Training is also
     given as a share of the limit: the time that its matrix products alone would take at the fastest rate of this
-    machine, which is measured in the same run. The first seconds of a training, which are slower, are told apart.
-    Speeds of a busy machine mean little: compare figures of one run.
+    machine, which is measured in the same run. Its speed is given twice, at first and warmed up. Speeds of a busy
+    machine mean little: compare figures of one run.
     """
     os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # torch's profiler talks on stderr; read when torch is imported
     from regard.bench import machine
